@@ -20,7 +20,7 @@ def test_without_the_extra_there_is_one_line_to_install_it(missing: str) -> None
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr == f"recordpress: the command line needs {missing}: pip install 'recordpress[cli]'\n"
+    assert done.stderr == "recordpress: the command line needs click and rich: pip install click rich\n"
 
 
 def test_importing_recordpress_imports_no_command_line() -> None:
@@ -110,8 +110,8 @@ def test_a_reader_that_has_seen_enough() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["transcode", "orders-0"], "recordpress transcode: say what is read and, after it, what is written"),
-        (["repair", "orders-0"], "recordpress repair: say what is read and, after it, what is written: PATH... TARGET"),
+        (["transcode", "orders-0"], "recordpress transcode: missing TARGET: usage is PATH... TARGET"),
+        (["repair", "orders-0"], "recordpress repair: missing TARGET: usage is PATH... TARGET"),
         (["find", "orders-0", "--header"], "recordpress find: Option '--header' requires an argument."),
         (["dump", "orders-0", "--nothing"], "recordpress dump: No such option '--nothing'."),
     ],

@@ -1,4 +1,4 @@
-"""What verbs are made of: a command whose ``--help`` reads like a manual page, and the options that many have."""
+"""The base of all verbs: a command whose ``--help`` is a manual page, and the options that several verbs share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from recordpress.cli._parameters import SIZE, Paths
+from recordpress.cli._parameters import SIZE, Codec, Paths
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -16,8 +16,8 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 EXIT_STATUS = (
     ("0", "Clean."),
-    ("1", "Findings: damage, or whatever else the command looks for."),
-    ("2", "Usage: an option or a path that is not accepted."),
+    ("1", "Findings: damage, or anything else that the command looks for."),
+    ("2", "Usage: an option or a path was not accepted."),
     ("3", "A file or store failed."),
     ("130", "Interrupted."),
 )
@@ -29,7 +29,7 @@ class Verb(click.Command):
     Parameters
     ----------
     examples : sequence of (str, str)
-        What is typed, and what it does.
+        Command lines and their effects.
     """
 
     def __init__(self, *args: Any, examples: tuple[tuple[str, str], ...] = (), **kwargs: Any) -> None:
@@ -42,7 +42,7 @@ class Verb(click.Command):
         except click.MissingParameter as error:
             if error.param is not None and error.param.name == "paths" and any(p.name == "target" for p in self.params):
                 # click gives the last argument to TARGET
-                raise click.UsageError("say what is read and, after it, what is written: PATH... TARGET", ctx) from None
+                raise click.UsageError("missing TARGET: usage is PATH... TARGET", ctx) from None
             raise
         except click.UsageError as error:
             error.ctx = error.ctx or ctx  # click's parser does not know it
@@ -74,27 +74,72 @@ class Verb(click.Command):
 def verb(
     name: str, *examples: tuple[str, str], **settings: Any
 ) -> Callable[[Callable[..., int | None]], click.Command]:
-    """Make a function a command. Its docstring is the help: a summary, an empty line, the description."""
+    """Make a function a command. Its docstring is the help: a summary, an empty line and the description."""
     return click.command(name, cls=Verb, examples=examples, **settings)
 
 
 def paths(required: bool = True) -> Callable[[_Function], _Function]:
-    """PATH...: what is read."""
+    """Add PATH..., the sources."""
     return click.argument("paths", metavar="PATH...", nargs=-1, required=required, type=Paths())
 
 
 def target(function: _Function) -> _Function:
-    """TARGET: what is written."""
+    """Add TARGET, the destination."""
     return click.argument("target", metavar="TARGET", type=Paths())(function)
 
 
 def as_json(function: _Function) -> _Function:
-    """--json: the result as one JSON object."""
+    """Add --json, which prints the result as one JSON object."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(function)
 
 
+def isolation_level(function: _Function) -> _Function:
+    """Add --isolation-level."""
+    return click.option(
+        "--isolation-level",
+        type=click.Choice(("read_uncommitted", "read_committed")),
+        default="read_uncommitted",
+        show_default=True,
+        help="read_committed omits records of aborted and of open transactions.",
+    )(function)
+
+
+def decoding_threads(function: _Function) -> _Function:
+    """Add --threads of verbs that read records."""
+    return click.option(
+        "--threads", type=click.IntRange(1, 64), default=2, show_default=True, help="Number of decoding threads."
+    )(function)
+
+
+def copy_options(codec_help: str, dry_run_help: str, codec_required: bool) -> Callable[[_Function], _Function]:
+    """Add the options of verbs that copy a log."""
+
+    def add(function: _Function) -> _Function:
+        for option in reversed(
+            (
+                click.option("--codec", type=Codec(), required=codec_required, help=codec_help),
+                click.option("--level", type=int, help="Codec level; default: that of Kafka's Java producer."),
+                click.option(
+                    "--threads",
+                    type=click.IntRange(1, 1024),
+                    default=1,
+                    show_default=True,
+                    help="Number of worker threads.",
+                ),
+                click.option("--no-resume", is_flag=True, help="Ignore the progress of an interrupted run."),
+                click.option("--dry-run", is_flag=True, help=dry_run_help),
+                codec_plugins,
+                as_json,
+            )
+        ):
+            function = option(function)
+        return function
+
+    return add
+
+
 def index_interval(function: _Function) -> _Function:
-    """--index-interval-bytes: what indexes that a broker makes depend on."""
+    """Add --index-interval-bytes, the distance of entries in indexes."""
     from recordpress.log import INDEX_INTERVAL_BYTES
 
     return click.option(
@@ -102,7 +147,7 @@ def index_interval(function: _Function) -> _Function:
         type=SIZE,
         default=INDEX_INTERVAL_BYTES,
         show_default=True,
-        help="The topic's or broker's index.interval.bytes.",
+        help="The index.interval.bytes of the topic or broker.",
     )(function)
 
 
@@ -119,7 +164,7 @@ def _loaded(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) 
 
 
 def codec_plugins(function: _Function) -> _Function:
-    """--codec-plugin: codecs of the user's own, which must be known before --codec is looked at."""
+    """Add --codec-plugin, which click evaluates before --codec."""
     return click.option(
         "--codec-plugin",
         "codecs",
@@ -127,6 +172,6 @@ def codec_plugins(function: _Function) -> _Function:
         multiple=True,
         is_eager=True,
         callback=_loaded,
-        help="Import a codec that batches name (KIP-984), an object with compress and decompress: only code that you "
-        "trust. May be given several times.",
+        help="Codec to import for batches that name it (KIP-984): an object with compress and decompress. Import only "
+        "code that you trust. Repeatable.",
     )(function)

@@ -1,4 +1,4 @@
-"""Findings, as the verbs that check a log print them."""
+"""Findings as text."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from recordpress.cli._outcome import CLEAN, FINDINGS, quoted
 from recordpress.cli._output import count, shown
 from recordpress.log import LOG_FILE_SUFFIX, Finding
 
-_MOST_LINES = 1000  # more are not read one by one
+_MOST_LINES = 1000  # nobody reads more one by one
 
 
 def print_findings(findings: Sequence[Finding], file: TextIO | None = None) -> None:
-    """One line each, as compilers print what they find, and how many more there are."""
+    """Print one line per finding, in the form of compiler messages, and the number of omitted ones."""
     for finding in findings[:_MOST_LINES]:
         print(shown(finding), file=file)
     if (rest := len(findings) - _MOST_LINES) > 0:
@@ -22,43 +22,43 @@ def print_findings(findings: Sequence[Finding], file: TextIO | None = None) -> N
 
 
 def status_of(findings: Sequence[Finding]) -> int:
-    """The exit status."""
+    """Return the exit status."""
     return FINDINGS if findings else CLEAN
 
 
 def number_of(findings: Sequence[Finding]) -> str:
-    """``no findings``, ``1 finding``, ``2 findings``."""
+    """Return ``no findings``, ``1 finding``, ``2 findings``."""
     return plural(len(findings), "finding") if findings else "no findings"
 
 
 def plural(number: int, what: str) -> str:
-    """``1 segment``, ``2 segments``, ``3 batches``."""
+    """Return ``1 segment``, ``2 segments``, ``3 batches``."""
     ending = "" if number == 1 else "es" if what.endswith("ch") else "s"
     return f"{count(number)} {what}{ending}"
 
 
 def suggest(*words: str) -> None:
-    """The next command to try."""
+    """Print the next command to try."""
     sys.stdout.flush()
     print(f"try: recordpress {' '.join(words)}", file=sys.stderr)
 
 
 def typed(paths: Sequence[str]) -> str:
-    """Paths, as they can be typed again."""
+    """Quote paths for a command line."""
     return " ".join(quoted(path) for path in paths)
 
 
 def print_skipped(skipped: Iterable[Finding]) -> None:
-    """What lies beside the log and is no part of it: told, but no finding."""
+    """Print skipped files, which are not findings."""
     sys.stdout.flush()
     for finding in skipped:
         print(f"skipped: {shown(finding)}", file=sys.stderr)
 
 
 def report_reading(findings: Sequence[Finding]) -> int:
-    """Say what a reader met; returns the exit status.
+    """Print the findings of a reader; return the exit status.
 
-    What was left out of the records, or cut, makes it 1. An index that is missing or wrong costs time alone."""
+    Missing or cut records make it 1; a missing or wrong index does not, since it only costs time."""
     sys.stdout.flush()
     print_findings(findings, sys.stderr)
     return status_of([finding for finding in findings if finding.file.endswith(LOG_FILE_SUFFIX)])

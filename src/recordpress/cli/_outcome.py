@@ -1,4 +1,4 @@
-"""How a command ends: the exit statuses, and what an exception means to whoever typed the command."""
+"""Exit statuses, and the messages for exceptions."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ CLEAN = 0
 FINDINGS = 1
 USAGE = 2
 FAILED = 3  # a file or store
-INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
-PIPE_CLOSED = 141  # and of SIGPIPE: whoever read the output has seen enough
+INTERRUPTED = 130  # as in shells: 128 plus the number of SIGINT
+PIPE_CLOSED = 141  # 128 plus the number of SIGPIPE: the reader closed the pipe
 
 
 def report(error: Exception, program: str) -> int:
-    """Say what went wrong, where, and what to try next; returns the exit status.
+    """Print an error, its place and the next command to try; return the exit status.
 
     Raises
     ------
     Exception
-        The error itself if it is none that a command expects: a bug, whose traceback is wanted.
+        The error itself if no command expects it: a bug, which needs a traceback.
     """
     if isinstance(error, click.ClickException):
         command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else program
-        return _say(command, error.format_message(), f"{command} --help", USAGE)
+        return _print_error(command, error.format_message(), f"{command} --help", USAGE)
     if isinstance(error, InvalidArgumentError | ArgumentTypeError | ImportError):
         context = click.get_current_context(silent=True)
         command = context.command_path if context else program
-        return _say(command, str(getattr(error, "message", error)), "", USAGE)
+        return _print_error(command, str(getattr(error, "message", error)), "", USAGE)
     if isinstance(error, RecordpressError) and not isinstance(error, StorageError):
-        return _say(program, str(Finding.of_error(error)), _after_damage(error), FINDINGS)
+        return _print_error(program, str(Finding.of_error(error)), _after_damage(error), FINDINGS)
     if isinstance(error, OSError):
-        return _say(program, _text_of(error), "", FAILED)
+        return _print_error(program, _text_of(error), "", FAILED)
     raise error
 
 
-def _say(program: str, message: str, try_next: str, status: int) -> int:
+def _print_error(program: str, message: str, try_next: str, status: int) -> int:
     print(f"{program}: {message}", file=sys.stderr)
     if try_next:
         print(f"try: {try_next}", file=sys.stderr)
@@ -49,7 +49,7 @@ def _say(program: str, message: str, try_next: str, status: int) -> int:
 
 
 def _after_damage(error: RecordpressError) -> str:
-    """Ask for all damage in the partition, of which this is the first."""
+    """Return the command that finds all damage in the partition."""
     if not error.file or "scan" not in VERBS:
         return ""
     return f"recordpress scan {quoted(os.path.dirname(error.file) or os.curdir)}"
@@ -63,7 +63,7 @@ def _text_of(error: OSError) -> str:
 
 
 def quoted(text: str) -> str:
-    """For a command that can be pasted into a shell, and printed on a terminal."""
+    """Quote text for a shell and a terminal."""
     from shlex import quote
 
     if text.isprintable():

@@ -1,17 +1,18 @@
-"""What is typed for sizes, times and ranges, and what it means."""
+"""Click types of sizes, times, ranges and other arguments."""
 
 from __future__ import annotations
 
 import re
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 from click.shell_completion import CompletionItem
 
 from recordpress._arguments import INT64_MAX
-from recordpress.typing import CompressionType
+from recordpress.broker._config_names import is_setting
+from recordpress.codecs.table import CodecTable
 
 if TYPE_CHECKING:
     _Type: TypeAlias = click.ParamType[Any]
@@ -23,11 +24,10 @@ _SHARE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<percent>%?)")
 _AGO = re.compile(r"-(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>ms|s|m|h|d|w)")
 _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 SEPARATOR = ".."
+_CODECS = tuple(CodecTable().ids)
 _SETTINGS = {
-    "compression.type": ("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"),
-    "compression.gzip.level": (),
-    "compression.lz4.level": (),
-    "compression.zstd.level": (),
+    "compression.type": ("producer", "uncompressed", *_CODECS[1:]),
+    **{name: () for codec in _CODECS if is_setting(name := f"compression.{codec}.level")},
     "cleanup.policy": ("delete", "compact"),
     "max.message.bytes": (),
     "message.format.version": (),
@@ -54,10 +54,10 @@ class Size(_Type):
 
 
 class Codec(click.Choice):  # type: ignore[type-arg]
-    """A codec of Kafka's, or one of those that ``--codec-plugin`` loaded."""
+    """A codec of Kafka's, or one that ``--codec-plugin`` loaded."""
 
     def __init__(self) -> None:
-        super().__init__(get_args(CompressionType))
+        super().__init__(_CODECS)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         codecs = ctx.params.get("codecs") if ctx else None
@@ -65,7 +65,7 @@ class Codec(click.Choice):  # type: ignore[type-arg]
 
 
 class Share(_Type):
-    """A part of something: ``5%``, ``0.05``."""
+    """A fraction: ``5%``, ``0.05``."""
 
     name = "share"
 
@@ -124,7 +124,7 @@ class Offset(_Type):
 
 
 class Bounds(NamedTuple):
-    """From `start` on, up to but not including `end`; None: no bound."""
+    """A range from `start` up to, but not including, `end`; None: no bound."""
 
     start: int | None
     end: int | None
@@ -151,7 +151,7 @@ class Range(_Type):
 
 
 class Names(_Type):
-    """Several names, with commas between them."""
+    """Names separated by commas."""
 
     name = "names"
 
@@ -174,7 +174,7 @@ class Names(_Type):
 
 
 class Setting(_Type):
-    """``name=value``, by Kafka's names."""
+    """``name=value`` with a name of Kafka's."""
 
     name = "setting"
 
@@ -193,7 +193,7 @@ class Setting(_Type):
 
 
 class Paths(_Type):
-    """A path, URL or pattern; the shell completes it."""
+    """A path, URL or pattern, which the shell completes."""
 
     name = "path"
 
@@ -202,7 +202,7 @@ class Paths(_Type):
 
 
 def one_or_several(paths: Sequence[str]) -> str | list[str]:
-    """PATH... as the library's calls take it: a single path may have a meaning of its own."""
+    """Return a single path alone: the library may treat it differently from a list of one."""
     return paths[0] if len(paths) == 1 else list(paths)
 
 

@@ -1,4 +1,4 @@
-"""How far a command is: bytes and the time that is left, on a terminal, for what takes longer than a second."""
+"""The progress of commands that take longer than a second: bytes and remaining time, on a terminal."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 PATIENCE = 1.0  # seconds
 _INTERVAL = 0.1  # seconds between two lines
 _BAR = 24  # characters
-_COLUMNS = 80  # of a terminal that does not say how many it has
+_COLUMNS = 80  # of a terminal of unknown width
 
 
 class Progress:
-    """Shows bytes done of a total on stderr, if that is a terminal, after one second.
+    """Show bytes done of a total on stderr after one second, if stderr is a terminal.
 
-    It is what the library's calls take as `progress`. The line is written over and over by the thread that works, so
-    an interrupt finds nothing to be put in order.
+    An instance is a `progress` callback of the library. The working thread rewrites the line, so an interrupt needs no
+    cleanup.
 
     Examples
     --------
@@ -43,15 +43,15 @@ class Progress:
         self._width = 0  # of the line that is there
 
     def advance(self, size: int) -> None:
-        """So many bytes more are done."""
+        """Add a number of bytes."""
         self._at(self.done + size, self.total)
 
     def at(self, done: int) -> None:
-        """So many bytes are done in all."""
+        """Set the number of bytes."""
         self._at(done, self.total)
 
     def __call__(self, progress: Done) -> None:
-        """So far has the work come."""
+        """Take the numbers of a call."""
         self._at(progress.bytes_done, progress.bytes_total)
 
     def _at(self, done: int, total: int | None) -> None:
@@ -71,7 +71,7 @@ class Progress:
         return f"{self.what}  {bar:{_BAR}}  {shown}"
 
     def _write(self, line: str) -> None:
-        """Over the line that is there, whose rest becomes blank."""
+        """Overwrite the current line, and blank the rest of it."""
         try:
             columns = os.get_terminal_size(sys.stderr.fileno()).columns or _COLUMNS
         except OSError:

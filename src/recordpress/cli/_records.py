@@ -1,4 +1,4 @@
-"""Records on stdout: the formats that dump, tail and find share, and the options that go with them."""
+"""Records on stdout: the formats and options that dump, tail and find share."""
 
 from __future__ import annotations
 
@@ -27,28 +27,32 @@ _BINARY_FORMATS = ("arrow", "parquet")
 
 
 def column_names() -> tuple[str, ...]:
-    """What --columns takes."""
+    """Return the names that --columns accepts."""
     from recordpress.columns.catalogue import NAMES
 
     return (*PLACES, *NAMES)
 
 
 def shows_records(formats: Sequence[str] = FORMATS) -> Callable[[_Function], _Function]:
-    """--format, --columns, --values, --redact."""
+    """Add --format, --json, --columns, --values and --redact."""
 
     def decorate(function: _Function) -> _Function:
         for option in reversed(
             (
                 click.option(
-                    "--format", "-f", "format_", type=click.Choice(formats), help="By default table, with --json json."
+                    "--format",
+                    "-f",
+                    "format_",
+                    type=click.Choice(formats),
+                    help="Output format; default: table, or json with --json.",
                 ),
-                click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
-                click.option("--columns", metavar="NAME,...", type=Names(column_names), help="What to print."),
+                click.option("--json", "as_json", is_flag=True, help="Same as --format json."),
+                click.option("--columns", metavar="NAME,...", type=Names(column_names), help="Columns to print."),
                 click.option(
                     "--values",
                     type=click.Choice(VALUES),
-                    help="How keys, values and values of headers are printed. By default as text; in a table, those "
-                    "that are no text as their size.",
+                    help="Encoding of keys, values and header values. Default: text; a table shows the size of values "
+                    "that are not text.",
                 ),
                 click.option("--redact", is_flag=True, help="Print sizes in place of keys and values."),
             )
@@ -60,14 +64,14 @@ def shows_records(formats: Sequence[str] = FORMATS) -> Callable[[_Function], _Fu
 
 
 class Shown:
-    """How records are printed.
+    """The format in which records are printed.
 
     Parameters
     ----------
     format : str
         One of FORMATS.
     columns : sequence of str, optional
-        By default those that the format is known for.
+        Default: the usual columns of the format.
     values : str, optional
     redact : bool
     """
@@ -82,9 +86,9 @@ class Shown:
         self.values: ShownAs | None = "size" if redact else values  # type: ignore[assignment]
         if self.format in _BINARY_FORMATS:
             if values or redact:
-                raise click.UsageError(f"--values and --redact are for text, and --format {self.format} is not")
+                raise click.UsageError(f"--values and --redact apply to text formats, not to --format {self.format}")
             if sys.stdout.isatty():
-                raise click.UsageError(f"{self.format} is not for a terminal: send it to a file, > records.{format}")
+                raise click.UsageError(f"{self.format} is binary: redirect it to a file, > records.{format}")
 
     def _default(self) -> tuple[str, ...]:
         if self.format == "table":
@@ -92,16 +96,16 @@ class Shown:
         return (*PLACES, *RECORD)
 
     def print(self, results: Iterable[Columns], schema: Any, threads: int = 1) -> None:
-        """All of it, as it comes.
+        """Print results as they arrive.
 
         Parameters
         ----------
         results : iterable of Columns
-            With these columns.
+            Results with these columns.
         schema : tuple of fields
-            Of the results.
+            Schema of the results.
         threads : int
-            With more than one, a result may be asked for before the one before it is printed.
+            With more than one, the next result may be read before the previous one is printed.
         """
         if self.format == "table":
             self._print_table(results)
@@ -116,7 +120,7 @@ class Shown:
             _print_arrow(self.format, results, schema)
 
     def _print_json(self, results: Iterable[Columns]) -> None:
-        """The same objects in one: {"records": [...]}."""
+        """Print one object: {"records": [...]}."""
         before = b'{"records": ['
         for columns in _pieces(results):
             if lines := json_lines(columns, self.values or "utf8"):
@@ -185,10 +189,10 @@ def _print_arrow(format: str, results: Iterable[Columns], schema: Any) -> None:
     try:
         import pyarrow as pa
     except ImportError:
-        raise ImportError(f"--format {format} needs pyarrow: pip install 'recordpress[arrow]'") from None
+        raise ImportError(f"--format {format} needs pyarrow: pip install pyarrow") from None
     stream = pa.RecordBatchReader._import_from_c_capsule(stream_of(schema, results, lambda: None))
     sys.stdout.flush()
-    # a file of its own, because pyarrow closes what it wrote to
+    # pyarrow closes the file that it wrote to, so it gets a duplicate
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as sink, _writer(format, sink, stream.schema) as writer:
         for batch in stream:
             writer.write_batch(batch)

@@ -132,7 +132,7 @@ def _by_arrow(url: str, scheme: str) -> tuple[FileSystem, str]:
     try:
         from pyarrow.fs import FileSystem as ArrowFileSystems
     except ImportError:
-        raise _missing(scheme, "pyarrow", "recordpress[arrow]") from None
+        raise _missing(scheme, "pyarrow", "pyarrow") from None
     from recordpress.files._arrow import ArrowFileSystem
 
     place, _, options = url.split("://", 1)[1].partition("?")
@@ -172,4 +172,4 @@ def _by_fsspec(url: str, scheme: str) -> tuple[FileSystem, str]:
 
 
 def _missing(scheme: str, what: str, package: str) -> Any:
-    return InvalidArgumentError(f"{scheme}:// needs {what}: pip install '{package}'", field="path")
+    return InvalidArgumentError(f"{scheme}:// needs {what}: pip install {package}", field="path")

@@ -24,31 +24,38 @@ _TIMING = ("fastest", "median")
 
 @verb(
     "analyze",
-    ("recordpress analyze /var/kafka-logs/orders-0", "What each codec would make of a partition, and what to set."),
+    ("recordpress analyze /var/kafka-logs/orders-0", "Measure all codecs on a partition, and recommend settings."),
     ("recordpress analyze access.txt -e zstd,1,3,6/lz4 --rate 20MB/s --price-gb 0.023 --report report.html",
-     "Of a file of lines: some codecs and levels, CPU time, what is saved; and a page with plots."),
+     "Measure some codecs and levels on a file of lines, with CPU time, savings and a page of plots."),
     ("recordpress analyze 's3://backup/kafka-logs/orders-*' --sample 256MiB --json",
-     "Of a topic in an object store, for a program to read."),
+     "Measure a topic in an object store, and print JSON."),
 )  # fmt: skip
 @paths()
 @click.option(
     "--codecs", "-e", "settings", metavar="CODECS", default=DEFAULT_CODECS, show_default=True,
-    help="Codecs with / between them, each with its levels after commas.",
+    help="Codecs separated by /, each with its levels after commas.",
 )  # fmt: skip
 @click.option(
     "--depth", "depths", metavar="N", multiple=True, type=click.IntRange(1, 10_000), default=(1, 10), show_default=True,
-    help="Records per batch, as a multiple of the stored depth; may be given several times.",
+    help="Records per batch, as a multiple of the stored depth. Repeatable.",
 )  # fmt: skip
-@click.option("--sample", metavar="SIZE", type=SIZE, default="64MiB", show_default=True, help="Of uncompressed bytes.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Places the sample in a larger log.")
-@click.option("--threads", metavar="N", type=click.IntRange(1, 1024), help="For sizes.  [default: one per core]")
+@click.option(
+    "--sample", metavar="SIZE", type=SIZE, default="64MiB", show_default=True, help="Size of the uncompressed sample."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for the places of the sample.")
+@click.option(
+    "--threads",
+    metavar="N",
+    type=click.IntRange(1, 1024),
+    help="Number of threads that measure sizes.  [default: one per core]",
+)
 @click.option(
     "--timing", "-p", type=click.Choice(_TIMING), default=_TIMING[0], show_default=True,
-    help="Which of several calls gives the speed.",
+    help="Choice among repeated calls that gives the speed.",
 )  # fmt: skip
-@click.option("--rate", metavar="RATE", help="What is produced, uncompressed: 20MB/s, 50000records/s.")
-@click.option("--price-gb", metavar="PRICE", type=float, help="Of a GB (10^9 bytes) of storage.")
-@click.option("--report", metavar="FILE", type=Paths(), help="Also write an HTML file with plots, which opens offline.")
+@click.option("--rate", metavar="RATE", help="Uncompressed produce rate: 20MB/s, 50000records/s.")
+@click.option("--price-gb", metavar="PRICE", type=float, help="Price of a GB (10^9 bytes) of storage.")
+@click.option("--report", metavar="FILE", type=Paths(), help="HTML file with plots to write, which opens offline.")
 @codec_plugins
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the cells as CSV instead of text.")
@@ -67,12 +74,12 @@ def command(
     as_json: bool,
     as_csv: bool,
 ) -> int:
-    """Measure codecs, levels and batch depths on your own records.
+    """Measure codecs, levels and batch depths on your records.
 
-    PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, each of which is the
-    value of a record. A sample of its records is written by every codec, read back and compared. It ends with what to
-    set, and what that saves. Sizes are those of whole record sets; speeds are those of one thread, in MB/s of
-    uncompressed records. A star marks cells that no other one of the same depth beats in both size and compression
+    PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, one record value per
+    line. Every codec writes a sample of the records, which is read back and compared. The last lines recommend settings
+    and state their savings. Sizes are those of whole record sets; speeds are those of one thread, in MB/s of
+    uncompressed records. A star marks each cell that no other cell of the same depth beats in both size and compression
     speed."""
     if as_json and as_csv:
         raise click.UsageError("give either --json or --csv")

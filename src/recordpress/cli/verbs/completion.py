@@ -1,4 +1,4 @@
-"""``recordpress completion``: what a shell sources to complete commands, options and paths."""
+"""``recordpress completion``: the shell script that completes commands, options and paths."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from recordpress.cli._verbs import COMPLETION_VARIABLE, PROGRAM
 
 @verb(
     "completion",
-    ('eval "$(recordpress completion bash)"', "In ~/.bashrc: complete recordpress in every shell."),
-    ("recordpress completion zsh > ~/.zfunc/_recordpress", "For zsh, in a directory of its fpath."),
-    ("recordpress completion fish > ~/.config/fish/completions/recordpress.fish", "For fish."),
+    ('eval "$(recordpress completion bash)"', "Complete recordpress in every shell; for ~/.bashrc."),
+    ("recordpress completion zsh > ~/.zfunc/_recordpress", "Install the script for zsh, in a directory of its fpath."),
+    ("recordpress completion fish > ~/.config/fish/completions/recordpress.fish", "Install the script for fish."),
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
     """Print the completion script of a shell.
 
-    The script asks recordpress itself what can come next, so it stays right when recordpress is updated."""
+    The script calls recordpress for each completion, so it stays correct when recordpress is updated."""
     completion = get_completion_class(shell)
     if completion is not None:
         click.echo(completion(program, {}, PROGRAM, COMPLETION_VARIABLE).source())

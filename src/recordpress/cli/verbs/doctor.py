@@ -1,4 +1,4 @@
-"""``recordpress doctor``: what this recordpress has."""
+"""``recordpress doctor``: versions, speeds and missing packages."""
 
 from __future__ import annotations
 
@@ -12,45 +12,42 @@ import time
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution, version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import recordpress
 from recordpress._libraries import library_versions
+from recordpress._version import DISTRIBUTION
 from recordpress.cli._command import as_json, verb
 from recordpress.cli._output import print_json, print_table
+from recordpress.codecs.table import CodecTable
 
-if TYPE_CHECKING:
-    from recordpress.typing import CompressionType
-
-_CODECS: tuple[CompressionType, ...] = ("gzip", "snappy", "lz4", "zstd")
 _SECONDS = 0.1  # for each speed
 _LINE = b'203.0.113.%d - - [17/May/2015:10:05:%02d +0000] "GET /item/%d HTTP/1.1" 200 %d "-" "Mozilla/5.0"\n'
 
-# package, what it is for, the extra that brings it (or the package itself)
-_PACKAGES = (
-    ("click", "the command line", "recordpress[cli]"),
-    ("rich", "the command line", "recordpress[cli]"),
-    ("pyarrow", "Arrow and Parquet; s3://, gs://, abfs:// and hdfs:// paths", "recordpress[arrow]"),
-    ("fsspec", "paths in other stores", "recordpress[stores]"),
-    ("numpy", "columns as arrays", "numpy"),
-    ("pandas", "columns as frames", "pandas"),
-    ("polars", "columns as frames, lazy scans of logs", "polars"),
-    ("duckdb", "SQL over columns", "duckdb"),
-    ("pyspark", "the Spark data source", "recordpress[spark]"),
-)
+_PURPOSES = {
+    "click": "the command line",
+    "rich": "the command line",
+    "pyarrow": "Arrow and Parquet; s3://, gs://, abfs:// and hdfs:// paths",
+    "fsspec": "paths in other stores",
+    "numpy": "columns as arrays",
+    "pandas": "columns as frames",
+    "polars": "columns as frames, lazy scans of logs",
+    "duckdb": "SQL over columns",
+    "pyspark": "the Spark data source",
+}
 
 
 @verb(
     "doctor",
-    ("recordpress doctor", "What is installed, how fast it is here, and what is missing."),
-    ("recordpress doctor --json", "The same, for a program or a bug report."),
+    ("recordpress doctor", "List versions, speeds and missing packages."),
+    ("recordpress doctor --json", "Print the same as JSON, for a bug report."),
 )
 @as_json
 def command(as_json: bool) -> None:
-    """Tell what this recordpress has, and what is missing.
+    """Report versions, speeds and missing packages.
 
-    Versions of the C libraries, of Python and of the packages that recordpress works with; the speed of checksums and
-    codecs here, on lines of an access log; and how to get what is missing."""
+    Prints the versions of the C libraries, of Python and of the packages that recordpress works with, and the speed of
+    checksums and codecs on this machine, measured with lines of an access log."""
     data = _data()
     result = {
         "recordpress": recordpress.__version__,
@@ -62,7 +59,7 @@ def command(as_json: bool) -> None:
         "crc32cPath": recordpress.crc32c_path(),
         "crc32cSpeed": _speed(data, partial(recordpress.crc32c, data)),
         "java": _java(),
-        "packages": {name: _version(name) for name, _, _ in _PACKAGES},
+        "packages": {name: _version(name) for name in _PURPOSES},
         "speeds": _speeds(data),
     }
     if as_json:
@@ -97,17 +94,16 @@ def _print(result: dict[str, Any]) -> None:
     print_table(
         ("package", "version", "for", "to get it"),
         (
-            (name, found or "missing", use, "" if found else f"pip install '{extra}'")
-            for name, use, extra in _PACKAGES
-            for found in [result["packages"][name]]
+            (name, found or "missing", _PURPOSES[name], "" if found else f"pip install {name}")
+            for name, found in result["packages"].items()
         ),
     )
 
 
 def _build() -> str:
-    """How this recordpress was built: a wheel with libraries of its own lists them (PEP 770), other builds do not."""
+    """Describe the build: a wheel that bundles its libraries lists them (PEP 770), other builds do not."""
     try:
-        installed = distribution("recordpress")
+        installed = distribution(DISTRIBUTION)
     except PackageNotFoundError:
         return "not installed: imported from a folder"
     if json.loads(installed.read_text("direct_url.json") or "{}").get("dir_info", {}).get("editable"):
@@ -142,9 +138,12 @@ def _data() -> bytes:
 
 
 def _speeds(data: bytes) -> dict[str, dict[str, float]]:
-    """Of each codec at its default level, in MB (10^6 bytes) of records per second."""
+    """Measure each codec at its default level, in MB (10^6 bytes) of records per second."""
     found: dict[str, dict[str, float]] = {}
-    for codec in _CODECS:
+    codecs: Any = CodecTable().ids
+    for codec in codecs:
+        if codec == "none":
+            continue
         packed = recordpress.compress(data, codec)
         found[codec] = {
             "compress": _speed(data, partial(recordpress.compress, data, codec)),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import recordpress
-from recordpress.cli._command import codec_plugins, verb
+from recordpress.cli._command import codec_plugins, decoding_threads, isolation_level, verb
 from recordpress.cli._findings import print_skipped, report_reading, status_of
 from recordpress.cli._outcome import CLEAN
 from recordpress.cli._output import StreamTable, count, moment, note, print_json, size, write
@@ -70,75 +70,76 @@ def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
 
 @verb(
     "dump",
-    ("recordpress dump /var/kafka-logs/orders-0 --head 20", "The first 20 records of a partition."),
+    ("recordpress dump /var/kafka-logs/orders-0 --head 20", "Print the first 20 records of a partition."),
     (
         "recordpress dump 'logs/orders-*' --time -2h -f jsonl > orders.jsonl",
-        "The last two hours of a topic, as JSON lines.",
+        "Write the last two hours of a topic as JSON lines.",
     ),
     (
         "recordpress dump orders-0 -f jsonl --values base64 --isolation-level read_committed",
-        "What a consumer of committed records got, byte for byte.",
+        "Print the records that a read_committed consumer gets, byte for byte.",
     ),
-    ("recordpress dump orders-0 --offset 4500..4600 --columns offset,key,headers", "Some columns of some records."),
-    ("recordpress dump orders-0 --batches", "A line per batch, from the headers."),
-    ("recordpress dump orders-0 -f parquet > orders.parquet", "For DuckDB, Spark and pandas."),
+    (
+        "recordpress dump orders-0 --offset 4500..4600 --columns offset,key,headers",
+        "Print some columns of some records.",
+    ),
+    ("recordpress dump orders-0 --batches", "Print a line per batch, from the headers."),
+    ("recordpress dump orders-0 -f parquet > orders.parquet", "Write a file for DuckDB, Spark and pandas."),
     (
         "recordpress dump --files A.log,B.log --format kafka --deep-iteration --print-data-log",
-        "What Kafka's own DumpLogSegments prints of records and batches.",
+        "Print records and batches as Kafka's DumpLogSegments does.",
     ),
     (
         "recordpress dump --files __consumer_offsets-0/00000000000000000000.log --format kafka --offsets-decoder",
-        "Which groups committed what.",
+        "Print the offsets that consumer groups committed.",
     ),
 )
 @click.argument("paths", metavar="[PATH...]", nargs=-1, type=Paths())
-@click.option("--files", metavar="FILE,...", help="In place of PATH, as DumpLogSegments has it.")
-@click.option("--batches", is_flag=True, help="A line per batch, by headers alone, in place of records.")
+@click.option("--files", metavar="FILE,...", help="Files in place of PATH, as for DumpLogSegments.")
+@click.option("--batches", is_flag=True, help="Print a line per batch, from headers alone, instead of records.")
 @shows_records((*FORMATS, "kafka"))
-@click.option("--head", type=click.IntRange(min=0), metavar="N", help="The first N records, or batches.")
+@click.option("--head", type=click.IntRange(min=0), metavar="N", help="Number of records or batches to print.")
 @click.option(
-    "--offset", metavar="FROM[..TO]", type=Range(OFFSET), default=_EVERYTHING, help="Offsets; TO is not included."
+    "--offset", metavar="FROM[..TO]", type=Range(OFFSET), default=_EVERYTHING, help="Offset range; TO is excluded."
 )
 @click.option(
     "--time",
     metavar="FROM[..TO]",
     type=Range(TIMESTAMP),
     default=_EVERYTHING,
-    help="Timestamps: ISO 8601, milliseconds since 1970, or ago: -90s, -15m, -2h, -7d. TO is not included.",
+    help="Time range: ISO 8601, milliseconds since 1970, or an age: -90s, -15m, -2h, -7d. TO is excluded.",
 )
-@click.option(
-    "--isolation-level",
-    type=click.Choice(("read_uncommitted", "read_committed")),
-    default="read_uncommitted",
-    show_default=True,
-    help="read_committed leaves out records of aborted and of open transactions.",
-)
+@isolation_level
 @click.option(
     "--on-corrupt",
     type=click.Choice(("raise", "skip", "stop")),
     default="raise",
     show_default=True,
-    help="Damage is an error, or is skipped, or ends its partition.",
+    help="Action on damage: raise an error, skip it, or stop reading its partition.",
 )
-@click.option("--threads", type=click.IntRange(1, 64), default=2, show_default=True, help="Decode with so many.")
-@click.option("--deep-iteration", is_flag=True, help="--format kafka: records, and not batches alone.")
-@click.option("--print-data-log", is_flag=True, help="--format kafka: keys and values; implies --deep-iteration.")
-@click.option("--skip-record-metadata", is_flag=True, help="--format kafka: of a record only its key and value.")
-@click.option("--index-sanity-check", is_flag=True, help="--format kafka: of indexes only whether they are sound.")
-@click.option("--verify-index-only", is_flag=True, help="--format kafka: compare indexes with logs, and print none.")
-@click.option("--max-message-size", type=SIZE, help="--format kafka: of what an index points at.  [default: 5MiB]")
+@decoding_threads
+@click.option("--deep-iteration", is_flag=True, help="--format kafka: print records too, not only batches.")
+@click.option("--print-data-log", is_flag=True, help="--format kafka: print keys and values; implies --deep-iteration.")
+@click.option("--skip-record-metadata", is_flag=True, help="--format kafka: print only the key and value of a record.")
+@click.option("--index-sanity-check", is_flag=True, help="--format kafka: only check whether indexes are sound.")
+@click.option(
+    "--verify-index-only", is_flag=True, help="--format kafka: compare indexes with logs, and print no entries."
+)
+@click.option(
+    "--max-message-size", type=SIZE, help="--format kafka: largest message that an index points to.  [default: 5MiB]"
+)
 @_decoder_options
 @_decoder_classes
-@click.option("--max-bytes", type=SIZE, help="--format kafka: so many bytes of each file.")
+@click.option("--max-bytes", type=SIZE, help="--format kafka: number of bytes to read of each file.")
 @codec_plugins
 def command(paths: Sequence[str], files: str | None, batches: bool, **options: Any) -> int:
     """Print the records of a log, or its batches.
 
-    Partition by partition, in order of offset; control records are left out. Each JSON line, and each object of
+    Prints partition by partition, in order of offset, without control records. Each JSON line, and each object of
     --json, has topic, partition, offset, timestamp (milliseconds since 1970, -1 for none), timestampType (0 create
     time, 1 log append time, -1 none), key, value and headers ([[key, value], ...]); see docs/dump.schema.json.
 
-    What was cut or skipped is said on stderr, and makes the exit status 1."""
+    Cut and skipped parts are reported on stderr, and make the exit status 1."""
     is_kafka = options["format_"] == "kafka"
     if options["decoder"] and not is_kafka:
         raise click.UsageError(f"--{options['decoder']}-decoder is for --format kafka")

@@ -22,26 +22,33 @@ _MOST_LISTED = 3  # producers of a group: the JSON has all
 @verb(
     "explain",
     ("recordpress explain produce.bin --topic-config compression.type=lz4",
-     "What becomes of a captured Produce request in a topic under lz4."),
+     "Explain a captured Produce request to a topic with lz4."),
     ("recordpress explain /var/kafka-logs/orders-0 --topic-config compression.type=zstd",
-     "Which producers' batches a broker would recompress if the topic's codec were zstd, and what that costs."),
+     "Find the batches that a broker would recompress if the topic's codec were zstd, and the cost."),
     ("recordpress explain batch.bin --broker 3.9 --config server.properties --json",
-     "The same for a record set, by the settings of a broker, for a program to read."),
+     "Explain a record set with a broker's settings, and print JSON."),
 )  # fmt: skip
 @paths()
 @click.option(
     "--topic-config", "-t", "settings", metavar="NAME=VALUE", multiple=True, type=Setting(),
-    help="A setting of the topic, by Kafka's name; may be given several times.",
+    help="Topic setting, by Kafka's name. Repeatable.",
 )  # fmt: skip
 @click.option("--config", metavar="FILE", type=Paths(), help="The broker's server.properties.")
-@click.option("--broker", metavar="RELEASE", default="4.3", show_default=True, help="Of Kafka, from 0.8.2 on.")
-@click.option("--produce-version", metavar="N", type=click.IntRange(0, 13), help="Of the request, else what it says.")
-@click.option("--transactional-id", metavar="ID", help="Of the request, if a record set is explained.")
+@click.option("--broker", metavar="RELEASE", default="4.3", show_default=True, help="Kafka release, 0.8.2 or newer.")
+@click.option(
+    "--produce-version",
+    metavar="N",
+    type=click.IntRange(0, 13),
+    help="Produce version to assume; default: the one in the request.",
+)
+@click.option("--transactional-id", metavar="ID", help="Transactional id to assume for a record set.")
 @click.option("--now", metavar="TIME", type=TIMESTAMP, help="The broker's clock: ISO 8601, milliseconds or -2h.")
-@click.option("--helpful", is_flag=True, help="Friendlier error codes where a broker says no more than -1.")
-@click.option("--full", is_flag=True, help="Open every batch of a large log, and not samples of it.")
+@click.option("--helpful", is_flag=True, help="Print precise error codes where a broker answers only -1.")
+@click.option("--full", is_flag=True, help="Open every batch of a large log instead of samples.")
 @codec_plugins
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON array: an object per batch; of a log, per group.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print a JSON array with an object per batch; for a log, per group."
+)
 def command(
     paths: Sequence[str],
     settings: Sequence[tuple[str, str]],
@@ -55,14 +62,14 @@ def command(
     codecs: CodecRegistry | None,
     as_json: bool,
 ) -> int:
-    """Tell what a broker would do with batches, and why.
+    """Explain how a broker would treat batches.
 
     PATH is a file with a record set or a captured Produce request, or a log: a .log file, a partition directory, a log
-    dir. Batches of a log are explained as their producers sent them. No broker is asked.
+    dir. Batches of a log are explained as their producers sent them. No broker is contacted.
 
-    Prints what is rejected, recompressed, rewritten or kept, every reason with its source and what to do about it, and
-    what the work costs, measured here. A batch that is rejected or recompressed is a finding, as is one whose records
-    no consumer can read."""
+    Prints whether each batch is rejected, recompressed, rewritten or kept, every reason with its source and a remedy,
+    and the cost of the work, measured on this machine. A batch is a finding if it is rejected or recompressed, or if no
+    consumer can read its records."""
     with Progress("explaining") as progress:
         found = recordpress.explain(
             one_or_several(paths),

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import recordpress
-from recordpress.cli._command import codec_plugins, paths, verb
+from recordpress.cli._command import codec_plugins, decoding_threads, isolation_level, paths, verb
 from recordpress.cli._findings import plural, print_skipped, report_reading
 from recordpress.cli._output import note
 from recordpress.cli._parameters import TIMESTAMP, Bounds, Range
@@ -24,40 +24,34 @@ _EVERYTHING = Bounds(None, None)
 
 @verb(
     "find",
-    ("recordpress find 'logs/orders-*' --key customer-17", "All records of one key."),
+    ("recordpress find 'logs/orders-*' --key customer-17", "Find all records with a key."),
     (
         "recordpress find 'logs/orders-*' --key customer-17 --partitions 12",
-        "In the one partition that the key hashes to.",
+        "Search only the partition that the key hashes to.",
     ),
     (
         "recordpress find orders-0 --value-contains '\"status\": 500' --time -1d",
-        "Of the last day, by what is in the value.",
+        "Search values of the last day for a text.",
     ),
-    ("recordpress find orders-0 --header trace-id=4bf92f35 -f jsonl", "By a header and its value."),
+    ("recordpress find orders-0 --header trace-id=4bf92f35 -f jsonl", "Find records by a header and its value."),
 )
 @paths()
-@click.option("--key", help="The whole key.")
-@click.option("--value-contains", metavar="TEXT", help="What the value has in it.")
-@click.option("--header", metavar="NAME[=VALUE]", help="A header, with any value or this one.")
+@click.option("--key", help="Complete key.")
+@click.option("--value-contains", metavar="TEXT", help="Text that the value contains.")
+@click.option("--header", metavar="NAME[=VALUE]", help="Header name, optionally with a value.")
 @click.option(
     "--partitions",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How many partitions the topic has: look for the key in the one that the default partitioner of Kafka's Java "
-    "producer gives it (murmur2).",
+    help="Number of partitions of the topic: search only the one that the default partitioner of Kafka's Java producer "
+    "(murmur2) chooses for the key.",
 )
 @click.option(
-    "--time", metavar="FROM[..TO]", type=Range(TIMESTAMP), default=_EVERYTHING, help="Timestamps, as dump takes them."
+    "--time", metavar="FROM[..TO]", type=Range(TIMESTAMP), default=_EVERYTHING, help="Time range, as for dump."
 )
-@click.option("--head", type=click.IntRange(min=0), metavar="N", help="The first N that are found.")
-@click.option(
-    "--isolation-level",
-    type=click.Choice(("read_uncommitted", "read_committed")),
-    default="read_uncommitted",
-    show_default=True,
-    help="read_committed leaves out records of aborted and of open transactions.",
-)
-@click.option("--threads", type=click.IntRange(1, 64), default=2, show_default=True, help="Decode with so many.")
+@click.option("--head", type=click.IntRange(min=0), metavar="N", help="Number of records to print.")
+@isolation_level
+@decoding_threads
 @codec_plugins
 @shows_records()
 def command(
@@ -75,8 +69,8 @@ def command(
 ) -> int:
     """Find records by key, value or header.
 
-    What is given must hold all together. Keys, values and values of headers are compared as UTF-8. How many records
-    were found, and in how many were looked for them, is said on stderr."""
+    All conditions must match. Keys, values and header values are compared as UTF-8. The counts of found and searched
+    records go to stderr."""
     if key is None and value_contains is None and header is None:
         raise click.UsageError("say what to find: --key, --value-contains or --header")
     if partitions is not None and key is None:

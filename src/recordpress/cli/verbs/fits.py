@@ -26,15 +26,15 @@ _ADVICE = {
 
 @verb(
     "fits",
-    ("recordpress fits values.jsonl -c zstd", "Whether each line can be sent as a record, by the defaults of Kafka."),
+    ("recordpress fits values.jsonl -c zstd", "Check each line as a record, with Kafka's default limits."),
     ("recordpress fits /backup/logs/orders-0 -c lz4 -t max.message.bytes=500000",
-     "Whether the records of a log would fit a topic with a lower limit."),
+     "Check the records of a log against a lower limit."),
     ("recordpress fits big.txt --max-request-size 4MiB -t max.message.bytes=2097152 --json",
-     "With a producer's limit raised, for a program to read."),
+     "Raise a limit of the producer, and print JSON."),
 )  # fmt: skip
 @click.argument("path", type=Paths())
-@click.option("--compression-type", "-c", type=Codec(), default="none", show_default=True)
-@click.option("--level", type=int, help="Of the codec.  [default: that of Kafka's producer]")
+@click.option("--compression-type", "-c", type=Codec(), default="none", show_default=True, help="Producer codec.")
+@click.option("--level", type=int, help="Codec level; default: that of Kafka's Java producer.")
 @click.option("--batch-size", type=SIZE, default=16384, show_default=True, help="The producer's batch.size.")
 @click.option(
     "--max-request-size", type=SIZE, default=1048576, show_default=True, help="The producer's max.request.size."
@@ -42,9 +42,9 @@ _ADVICE = {
 @click.option("--buffer-memory", type=SIZE, default=33554432, show_default=True, help="The producer's buffer.memory.")
 @click.option(
     "--topic-config", "-t", "settings", metavar="NAME=VALUE", multiple=True, type=Setting(),
-    help="max.message.bytes, segment.bytes or another setting of the topic; may be given several times.",
+    help="Topic setting, such as max.message.bytes or segment.bytes. Repeatable.",
 )  # fmt: skip
-@click.option("--broker", metavar="RELEASE", default="4.3", show_default=True, help="Of Kafka, from 0.8.2 on.")
+@click.option("--broker", metavar="RELEASE", default="4.3", show_default=True, help="Kafka release, 0.8.2 or newer.")
 @codec_plugins
 @as_json
 def command(
@@ -59,13 +59,13 @@ def command(
     codecs: CodecRegistry | None,
     as_json: bool,
 ) -> int:
-    """Tell which records are too large, and which limit rejects them.
+    """Find records that are too large, and the limits that reject them.
 
-    PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, each of which is the
-    value of a record. The records go through the rules of Kafka's producer and broker; nothing is sent.
+    PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, one record value per
+    line. The records are checked by the rules of Kafka's producer and broker; nothing is sent.
 
-    Prints each limit on the way, with the largest record or batch that it saw, and the records that it rejects. A
-    record that is rejected is a finding. A batch that is too large is none if its parts fit: the producer splits it."""
+    Prints each limit with the largest record or batch that it applies to, and the records that it rejects. A rejected
+    record is a finding. A batch that is too large is not a finding if its parts fit: the producer splits it."""
     found = recordpress.fits(
         path,
         compression_type=compression_type,

@@ -16,12 +16,12 @@ from recordpress.log import Log, Partition
 
 @verb(
     "ls",
-    ("recordpress ls /var/kafka-logs", "All partitions of a log dir."),
-    ("recordpress ls --segments /var/kafka-logs/orders-0", "The segments of one partition, and the files beside them."),
-    ("recordpress ls 's3://backup/kafka-logs/orders-*' --json", "A topic in an object store, for a program to read."),
+    ("recordpress ls /var/kafka-logs", "List all partitions of a log dir."),
+    ("recordpress ls --segments /var/kafka-logs/orders-0", "List the segments of a partition and their files."),
+    ("recordpress ls 's3://backup/kafka-logs/orders-*' --json", "List a topic in an object store as JSON."),
 )
 @paths()
-@click.option("--segments", "-s", is_flag=True, help="A line per segment.")
+@click.option("--segments", "-s", is_flag=True, help="Print a line per segment.")
 @as_json
 def command(paths: Sequence[str], segments: bool, as_json: bool) -> None:
     """List partitions and their segments.

@@ -1,4 +1,4 @@
-"""``recordpress reindex``: the files beside a log made again."""
+"""``recordpress reindex``: rebuilt indexes and other files."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from recordpress.log import reindex
 
 @verb(
     "reindex",
-    ("recordpress reindex /backup/orders-0", "Make the indexes of a partition again."),
-    ("recordpress reindex /backup/kafka-logs", "Of all partitions of a log dir."),
-    ("recordpress reindex s3://tier/orders-0 --target indexes", "Of a partition elsewhere, into a directory here."),
+    ("recordpress reindex /backup/orders-0", "Rebuild the indexes of a partition."),
+    ("recordpress reindex /backup/kafka-logs", "Rebuild those of all partitions of a log dir."),
+    (
+        "recordpress reindex s3://tier/orders-0 --target indexes",
+        "Write the indexes of a remote partition to a local directory.",
+    ),
 )
 @paths()
-@click.option(
-    "--target", metavar="DIRECTORY", type=Paths(), help="Write to this directory; by default beside the segments."
-)
+@click.option("--target", metavar="DIRECTORY", type=Paths(), help="Output directory; default: next to the segments.")
 @index_interval
 @as_json
 def command(paths: Sequence[str], target: str | None, index_interval_bytes: int, as_json: bool) -> int:
-    """Make the indexes of a log again, and the other files beside it.
+    """Rebuild the indexes and the other files next to a log.
 
     Writes .index, .timeindex, .txnindex and .snapshot files and the leader-epoch-checkpoint, from the headers of the
-    batches, as a broker does that finds none. Files that are right stay as they are, and so do the segments. Each file
-    gets its name when it is whole. A log that is damaged is refused, and one whose broker is running.
+    batches, as a broker without these files does. Correct files and segments stay unchanged. Each file gets its name
+    when it is complete. A damaged log is refused, and so is a log whose broker is running.
 
-    Files that were missing or wrong are findings, so the exit status is 1 if anything was written beside the log."""
+    Missing and wrong files are findings, so the exit status is 1 if any file was written next to the log."""
     with Progress("indexing") as progress:
         report = reindex(list(paths), target, index_interval_bytes=index_interval_bytes, progress=progress)
     if as_json:

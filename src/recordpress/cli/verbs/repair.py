@@ -1,4 +1,4 @@
-"""``recordpress repair``: a copy of a damaged log with all that is intact."""
+"""``recordpress repair``: a copy of the intact part of a damaged log."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from recordpress.log import RepairReport, repair
 
 @verb(
     "repair",
-    ("recordpress repair /var/kafka-logs/orders-0 /backup/orders-0", "Copy what is intact of a partition."),
-    ("recordpress repair /var/kafka-logs /backup/kafka-logs", "Of a log dir: a directory for each partition."),
-    ("recordpress repair '/var/kafka-logs/orders-*' /backup/kafka-logs", "Of all partitions of a topic."),
+    ("recordpress repair /var/kafka-logs/orders-0 /backup/orders-0", "Copy the intact batches of a partition."),
+    ("recordpress repair /var/kafka-logs /backup/kafka-logs", "Copy a log dir, with a directory for each partition."),
+    ("recordpress repair '/var/kafka-logs/orders-*' /backup/kafka-logs", "Copy all partitions of a topic."),
 )
 @paths()
 @target
 @index_interval
 @as_json
 def command(paths: Sequence[str], target: str, index_interval_bytes: int, as_json: bool) -> int:
-    """Copy all that is intact of a damaged log.
+    """Copy all intact batches of a damaged log.
 
     The source is only read. The copy has every batch whose checksum is right, byte for byte, and fresh indexes,
-    snapshots and leader epochs; a broker that is stopped can be given it. TARGET gets a directory for each partition;
-    it is the partition's directory itself if there is only one and TARGET is named like one, as orders-0. No directory
-    is written to that is there already.
+    snapshots and leader epochs; a broker can start from it. TARGET gets a directory for each partition; it is the
+    partition's directory itself if there is only one and TARGET is named like one, such as orders-0. Existing
+    directories are never written to.
 
-    What the copy lacks is printed as findings, which `recordpress scan` prints before anything is written. So the exit
-    status is 1 if there was damage, also when the copy is complete."""
+    The parts that the copy lacks are findings; `recordpress scan` prints them without writing anything. The exit status
+    is 1 if there was damage, even when the copy is complete."""
     with Progress("repairing") as progress:
         report = repair(list(paths), target, index_interval_bytes=index_interval_bytes, progress=progress)
     if as_json:

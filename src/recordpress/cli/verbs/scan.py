@@ -14,20 +14,20 @@ from recordpress.log import ScanReport, SegmentScan, scan
 @verb(
     "scan",
     ("recordpress scan /var/kafka-logs/orders-0", "Find all damage in a partition."),
-    ("recordpress scan '/backup/orders-*' --json", "The same for all partitions of a topic, for a program to read."),
-    ("recordpress scan s3://backup/kafka-logs", "Of a log dir in an object store."),
+    ("recordpress scan '/backup/orders-*' --json", "Scan all partitions of a topic, and print JSON."),
+    ("recordpress scan s3://backup/kafka-logs", "Scan a log dir in an object store."),
 )
 @paths()
 @index_interval
 @as_json
 def command(paths: Sequence[str], index_interval_bytes: int, as_json: bool) -> int:
-    """Find all damage in a log, and what a broker's recovery would make of it.
+    """Find all damage in a log, and the result of a broker's recovery.
 
-    Reads every byte, checks every checksum, and goes on after damage. For each range of bytes without an intact batch
-    it says where the range is, which offsets come before and after, and what a broker that starts after a crash would
-    keep and cut. Names that hold no part of the log, such as files that await deletion, are listed, too.
+    Reads every byte, checks every checksum, and continues after damage. For each range of bytes without an intact batch
+    it prints the range, the offsets before and after it, and the part that a broker would keep after a crash. Files
+    that are not part of the log, such as those awaiting deletion, are listed too.
 
-    `recordpress verify` checks more: the records in the batches, and the files beside the log."""
+    `recordpress verify` checks more: the records in the batches, and the files next to the log."""
     with Progress("scanning") as progress:
         report = scan(list(paths), index_interval_bytes=index_interval_bytes, progress=progress)
     if as_json:
@@ -62,7 +62,7 @@ def _print(report: ScanReport) -> None:
 
 
 def _damaged(report: ScanReport) -> list[SegmentScan]:
-    """Segments of which something would be lost."""
+    """Return the segments that a repair or a recovery would shorten."""
     return [one for one in report.segments if min(one.intact_bytes, one.recovery_bytes) < one.size]
 
 

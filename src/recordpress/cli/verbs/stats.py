@@ -1,4 +1,4 @@
-"""``recordpress stats``: what is stored."""
+"""``recordpress stats``: codecs, depths, ratios and formats of a log."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _BAR = 40  # characters of the largest share
 
 @verb(
     "stats",
-    ("recordpress stats /var/kafka-logs/orders-0", "Codecs, records per batch and ratios of a partition."),
+    ("recordpress stats /var/kafka-logs/orders-0", "Summarize a partition."),
     (
         "recordpress stats 's3://backup/kafka-logs/orders-*'",
-        "Of a topic in an object store: large segments are sampled.",
+        "Summarize a topic in an object store, whose large segments are sampled.",
     ),
-    ("recordpress stats --json /var/kafka-logs", "Of all partitions of a log dir, for a program to read."),
+    ("recordpress stats --json /var/kafka-logs", "Summarize all partitions of a log dir as JSON."),
 )
 @paths()
-@click.option("--full", is_flag=True, help="Read all of large segments in object stores, and not samples of them.")
+@click.option("--full", is_flag=True, help="Read large segments in object stores completely instead of samples.")
 @codec_plugins
 @as_json
 def command(paths: Sequence[str], full: bool, codecs: CodecRegistry | None, as_json: bool) -> int:
-    """Tell what is stored: codecs, records per batch, ratios, formats.
+    """Summarize stored codecs, records per batch, ratios and formats.
 
-    Reads headers alone; a few batches of each codec are decompressed for the ratio. Of a segment of 64 MiB and more in
-    an object store, eight ranges of 1 MiB are read that its offset index names, and the figures are of these."""
+    Reads headers only, and decompresses a few batches of each codec for the ratio. Segments of 64 MiB and more in an
+    object store are sampled: the figures come from eight ranges of 1 MiB that the offset index locates."""
     log: Log = recordpress.open_log(list(paths), codecs=codecs)
     size_ = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     found: list[tuple[Partition, LogStats]] = []

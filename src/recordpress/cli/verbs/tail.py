@@ -10,38 +10,38 @@ from typing import Any
 import click
 
 import recordpress
-from recordpress.cli._command import codec_plugins, paths, verb
+from recordpress.cli._command import codec_plugins, isolation_level, paths, verb
 from recordpress.cli._findings import report_reading
 from recordpress.cli._records import Shown, shows_records
 from recordpress.codecs import CodecRegistry
 from recordpress.columns import Columns
 from recordpress.log import Finding, Log, LogReader, Partition, end_offset
 
-_GROWTH = 4  # of the range that is looked at, where it held too few records
-_PAUSE = 0.5  # seconds between two looks at a log that grows
+_GROWTH = 4  # factor by which a range with too few records grows
+_PAUSE = 0.5  # seconds between two reads of a growing log
 
 
 @verb(
     "tail",
-    ("recordpress tail /var/kafka-logs/orders-0", "The last ten records of a partition."),
+    ("recordpress tail /var/kafka-logs/orders-0", "Print the last ten records of a partition."),
     (
         "recordpress tail -n 1 'logs/orders-*' --columns partition,offset,timestamp",
-        "Where each partition of a topic ends.",
+        "Print the end of each partition of a topic.",
     ),
-    ("recordpress tail --follow /var/kafka-logs/orders-0 -f jsonl", "And all that come, until Ctrl-C."),
+    ("recordpress tail --follow /var/kafka-logs/orders-0 -f jsonl", "Continue with new records until Ctrl-C."),
 )
 @paths()
 @click.option(
-    "--number", "-n", type=click.IntRange(min=0), default=10, show_default=True, metavar="N", help="Of each partition."
-)
-@click.option("--follow", is_flag=True, help="Go on with what is appended.")
-@click.option(
-    "--isolation-level",
-    type=click.Choice(("read_uncommitted", "read_committed")),
-    default="read_uncommitted",
+    "--number",
+    "-n",
+    type=click.IntRange(min=0),
+    default=10,
     show_default=True,
-    help="read_committed leaves out records of aborted and of open transactions.",
+    metavar="N",
+    help="Number of records per partition.",
 )
+@click.option("--follow", is_flag=True, help="Continue with appended records.")
+@isolation_level
 @codec_plugins
 @shows_records()
 def command(
@@ -58,11 +58,11 @@ def command(
 ) -> int:
     """Print the last records of each partition.
 
-    Reads the end alone: the last headers tell where the partition ends, and the offset index leads to where the last
-    records begin."""
+    Reads only the end: the last headers give the end of the partition, and the offset index locates the first record to
+    print."""
     shown = Shown(format_, columns, values, redact, as_json)
     if follow and shown.format not in ("table", "jsonl", "csv"):
-        raise click.UsageError(f"--follow has no end, and --format {shown.format} needs one")
+        raise click.UsageError(f"--follow never ends: --format must be table, jsonl or csv, not {shown.format}")
     log: Log = recordpress.open_log(list(paths), codecs=codecs)
     schema = log.read(shown.columns).schema
     findings: list[Finding] = []
@@ -86,7 +86,7 @@ def command(
 def _last(
     log: Log, partition: Partition, end: int, number: int, columns: Sequence[str], isolation_level: Any
 ) -> tuple[LogReader, list[Columns]]:
-    """The last records. Offsets may be missing, or be those of control records: then more of them are looked at."""
+    """Read the last records; widen the range if offsets are missing or belong to control records."""
     first = partition.segments[0].base_offset
     only = log.select(lambda one: one == partition)
     span = number
@@ -102,7 +102,7 @@ def _last(
 
 
 def _without(found: list[Columns], rows: int) -> list[Columns]:
-    """All but the first rows."""
+    """Drop the first rows."""
     rest = []
     for columns in found:
         rest.append(columns.slice(min(rows, columns.num_rows)))

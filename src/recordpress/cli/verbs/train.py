@@ -1,4 +1,4 @@
-"""``recordpress train``: a dictionary, and whether it pays."""
+"""``recordpress train``: a dictionary and its savings."""
 
 from __future__ import annotations
 
@@ -23,28 +23,30 @@ from recordpress.files import LocalFileSystem
     "train",
     ("recordpress train /var/kafka-logs/orders-0", "Check whether a dictionary pays, and up to which depth."),
     ("recordpress train /var/kafka-logs/orders-0 --store dictionaries/",
-     "The same, and add the dictionary to a directory of them."),
+     "Add the dictionary to a directory of dictionaries."),
     ("recordpress train values.jsonl --size 16KiB --level 9 -o values.zdict && zstd -D values.zdict value.json",
-     "From a file of lines; the file that is written is for any program that takes dictionaries of zstd."),
+     "Train on a file of lines, and write a dictionary that the zstd program reads."),
 )  # fmt: skip
 @paths()
 @click.option(
     "--size", "size_", metavar="SIZE", type=SIZE,
-    help="Most bytes of the dictionary.  [default: a tenth of the values, at most 110KiB]",
+    help="Maximum size of the dictionary.  [default: a tenth of the values, at most 110KiB]",
 )  # fmt: skip
-@click.option("--level", type=click.IntRange(-131072, 22), default=3, show_default=True, help="Of zstd.")
+@click.option("--level", type=click.IntRange(-131072, 22), default=3, show_default=True, help="Level of zstd.")
 @click.option(
     "--depth", "depths", metavar="N", multiple=True, type=click.IntRange(1, 1_000_000), default=(1, 10, 100, 1000),
-    show_default=True, help="Records per batch; may be given several times. The stored depth is always measured.",
+    show_default=True, help="Records per batch. Repeatable; the stored depth is always measured.",
 )  # fmt: skip
-@click.option("--sample", metavar="SIZE", type=SIZE, default="64MiB", show_default=True, help="Of uncompressed bytes.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Places the sample in a larger log.")
+@click.option(
+    "--sample", metavar="SIZE", type=SIZE, default="64MiB", show_default=True, help="Size of the uncompressed sample."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for the places of the sample.")
 @click.option(
     "--id", "dictionary_id", metavar="ID", type=click.IntRange(1 << 15, (1 << 31) - 1),
-    help="Of the dictionary.  [default: one that follows from its content]",
+    help="Dictionary id.  [default: derived from its content]",
 )  # fmt: skip
-@click.option("--store", metavar="DIRECTORY", type=Paths(), help="Add the dictionary to this directory of them.")
-@click.option("--output", "-o", metavar="FILE", type=Paths(), help="Write the dictionary to this file.")
+@click.option("--store", metavar="DIRECTORY", type=Paths(), help="Directory of dictionaries to add it to.")
+@click.option("--output", "-o", metavar="FILE", type=Paths(), help="File to write the dictionary to.")
 @codec_plugins
 @as_json
 def command(
@@ -60,14 +62,13 @@ def command(
     codecs: CodecRegistry | None,
     as_json: bool,
 ) -> int:
-    """Train a dictionary on your own records, and tell whether it pays.
+    """Train a zstd dictionary on your records, and report whether it pays.
 
-    PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, each of which is the
-    value of a record. A dictionary of zstd is trained on three quarters of a sample. The rest, which it has not seen,
-    is cut into batches of each depth, and compared with what zstd makes of them without a dictionary: "values" is each
-    value compressed with it, for any broker; "batches" each batch, for closed loops. It pays if it saves a twentieth
-    at the stored depth. If it does not, the exit status is 1, and the dictionary is written all the same where it was
-    asked for."""
+    PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, one record value per
+    line. The dictionary is trained on three quarters of a sample. The rest is divided into batches of each depth and
+    compressed with and without the dictionary: column "values" compresses each value alone, which any broker accepts;
+    column "batches" compresses whole batches, which only readers with the dictionary can read. The dictionary pays if
+    it saves a twentieth at the stored depth. Otherwise the exit status is 1; --store and --output write it anyway."""
     with Progress("measuring") as progress:
         found = recordpress.train_dictionary(
             one_or_several(paths),

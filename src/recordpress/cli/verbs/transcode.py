@@ -1,4 +1,4 @@
-"""``recordpress transcode``: a copy of a log under another codec."""
+"""``recordpress transcode``: a copy of a log with another codec."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import click
 
 import recordpress
-from recordpress.cli._command import as_json, codec_plugins, paths, target, verb
+from recordpress.cli._command import copy_options, paths, target, verb
 from recordpress.cli._findings import plural, print_findings, status_of
 from recordpress.cli._output import count, duration, note, percent, print_json, print_table, shown, size
-from recordpress.cli._parameters import SHARE, SIZE, Codec, one_or_several
+from recordpress.cli._parameters import SHARE, SIZE, one_or_several
 from recordpress.cli._progress import Progress
 from recordpress.codecs import CodecRegistry
 from recordpress.log import CopiedPartition, Estimate, Manifest
@@ -25,27 +25,21 @@ from recordpress.log import CopiedPartition, Estimate, Manifest
 )  # fmt: skip
 @paths()
 @target
-@click.option("--codec", type=Codec(), required=True, help="To compress with.")
-@click.option("--level", type=int, help="Of the codec; by default that of Kafka's Java producer.")
+@copy_options("Target codec.", "Estimate bytes and CPU time from samples; write nothing.", codec_required=True)
 @click.option(
     "--batch-bytes",
     type=SIZE,
-    help="Join adjacent small batches into batches of up to this many bytes before compression; not those of "
-    "idempotent and transactional producers, which brokers know by their sequence numbers.",
+    help="Size up to which adjacent small batches are joined before compression; batches of idempotent and "
+    "transactional producers, which brokers know by their sequence numbers, are never joined.",
 )
 @click.option(
     "--min-gain",
     type=SHARE,
     default="0%",
     show_default=True,
-    help="A batch that would become smaller by less than this part of its bytes stays as it is.",
+    help="Least saving, as a share of its bytes, for which a batch is recompressed.",
 )
-@click.option("--even-if-larger", is_flag=True, help="Recompress batches that do not become smaller, too.")
-@click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="That work side by side.")
-@click.option("--no-resume", is_flag=True, help="Begin from the beginning, although an earlier run got somewhere.")
-@click.option("--dry-run", is_flag=True, help="Write nothing: work on samples, and estimate bytes and CPU time.")
-@codec_plugins
-@as_json
+@click.option("--even-if-larger", is_flag=True, help="Also recompress batches that do not become smaller.")
 def command(
     paths: Sequence[str],
     target: str,
@@ -60,18 +54,19 @@ def command(
     codecs: CodecRegistry | None,
     as_json: bool,
 ) -> int:
-    """Copy a log under another codec, with every offset kept.
+    """Copy a log with another codec and the same offsets.
 
-    Offsets, timestamps, headers, producer ids, sequence numbers, transactions and leader epochs stay what they are.
-    Each batch is decompressed again and compared with what it was made of, and each file is read back. The source is
-    only read, and must not be in use by a broker.
+    Offsets, timestamps, headers, producer ids, sequence numbers, transactions and leader epochs stay unchanged. Each
+    batch is decompressed again and compared with its source, and each file is read back. The source is only read, and
+    must not be in use by a broker.
 
     TARGET gets a directory for each partition; it is the partition's directory itself if there is only one and TARGET
-    is named like one, as orders-0. It gets its name when all of it is there: a run that was interrupted is resumed
-    by the same command. recordpress-manifest.json in it has counts, checksums and a digest of the records of each
-    segment; with --json it is printed. Brokers pass over it.
+    is named like one, such as orders-0. It gets its name when it is complete; repeat the command to resume an
+    interrupted run. recordpress-manifest.json in TARGET has counts, checksums and a digest of the records of each
+    segment; --json prints it. Brokers ignore it.
 
-    What is not copied is a finding: bytes after the last whole batch of a partition, and what is no part of a log."""
+    Everything that is not copied is a finding: bytes after the last complete batch of a partition, and files that are
+    not part of a log."""
     with Progress("transcoding") as progress:
         result = recordpress.transcode(
             one_or_several(paths),

@@ -1,4 +1,4 @@
-"""``recordpress verify``: whether a log is as a broker would have left it."""
+"""``recordpress verify``: checks of a log and its files."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ from recordpress.log import LOG_FILE_SUFFIX, VerifyReport, verify
 
 @verb(
     "verify",
-    ("recordpress verify /var/kafka-logs/orders-0", "Check all batches of a partition, and the files beside them."),
-    ("recordpress verify /backup/kafka-logs --level record", "Check every record of a log dir, too."),
-    ("recordpress verify s3://backup/kafka-logs --level file --json", "Look at indexes and checkpoints alone."),
+    ("recordpress verify /var/kafka-logs/orders-0", "Check all batches of a partition, and the files next to them."),
+    ("recordpress verify /backup/kafka-logs --level record", "Also check every record of a log dir."),
+    (
+        "recordpress verify s3://backup/kafka-logs --level file --json",
+        "Check only indexes and checkpoints, and print JSON.",
+    ),
 )
 @paths()
 @click.option(
@@ -27,9 +30,8 @@ from recordpress.log import LOG_FILE_SUFFIX, VerifyReport, verify
     type=click.Choice(["file", "batch", "record"]),
     default="batch",
     show_default=True,
-    help="file: names, sizes, indexes, checkpoints. batch: every byte, too: headers, checksums, the order of offsets "
-    "and leader epochs. record: every record, too: decompressed, parsed, compared with its header; sequences of "
-    "producers; what the indexes say of the log.",
+    help="file: names, sizes, indexes, checkpoints. batch: also every byte: headers, checksums, order of offsets and "
+    "leader epochs. record: also every record, the sequences of producers, and the entries of indexes.",
 )
 @codec_plugins
 @as_json
@@ -38,9 +40,9 @@ def command(
 ) -> int:
     """Check whether a log is as a broker would have left it.
 
-    Nothing is changed. The log may be in use: what is being appended may then be a finding, an entry that is cut.
+    Changes nothing. The log may be in use: an entry that is being appended may then be a finding.
 
-    `recordpress scan` finds damage, too, and says what a broker's recovery would make of it."""
+    `recordpress scan` also finds damage, and prints the result of a broker's recovery."""
     with Progress("verifying") as progress:
         report = verify(list(paths), level, codecs=codecs, progress=progress)
     if as_json:
@@ -60,7 +62,7 @@ def _totals(report: VerifyReport) -> str:
 
 
 def _suggest(report: VerifyReport, paths: Sequence[str]) -> None:
-    """Indexes can be made again, unless it is the log that is damaged."""
+    """Suggest reindex, or scan if the log itself is damaged."""
     placed = [finding for finding in report.findings if finding.position is not None]
     if any(finding.file.endswith(LOG_FILE_SUFFIX) for finding in placed):
         suggest("scan", typed(paths))
