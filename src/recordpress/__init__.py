@@ -22,7 +22,6 @@ from recordpress import producer as producer
 from recordpress import spark as spark
 from recordpress._analysis_calls import analyze, explain, fits, train_dictionary
 from recordpress._buffers import pool_bytes, release_unused
-from recordpress._log_calls import convert, open_log, transcode
 from recordpress._version import VERSION
 from recordpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
 from recordpress.codecs import (
@@ -66,6 +65,8 @@ from recordpress.errors import (
     StorageError,
     UnsupportedCompressionTypeError,
 )
+from recordpress.log.calls import open_log
+from recordpress.log.copy.calls import convert, transcode
 from recordpress.record import (
     Batch,
     BatchBuilder,

@@ -66,6 +66,19 @@ cdef bint converted_flag(object value, str name) except -1:
     raise ArgumentTypeError(f"{name} must be True or False, not {shown(value)}", field=name)
 
 
+def check_flags(**flags):
+    """Raise if one of these arguments is neither True nor False."""
+    for name, value in flags.items():
+        flag_of(value, name)
+
+
+def choice(str name, value, accepted):
+    """Return `value` if it is one of the strings `accepted`."""
+    if not isinstance(value, str) or value not in accepted:
+        raise InvalidArgumentError(f"{name} must be one of {', '.join(accepted)}, not {shown(value)}", field=name)
+    return value
+
+
 cdef object choice_of(str name, object value, dict accepted):
     cdef PyObject* found = PyDict_GetItem(accepted, value) if PyUnicode_CheckExact(value) else NULL
     if found != NULL:

@@ -95,11 +95,12 @@ def test_a_copy_made_by_others(stored: Any, directory: Path, tmp_path: Path) -> 
     def send(groups: Any) -> list[Any]:
         return [copy_tasks.copy_group(group) for group in pickle.loads(pickle.dumps(groups))]
 
+    job = copy_tasks.TranscodeJob("lz4", min_gain=None)
     source, target = stored.url("logs/backup"), stored.url("logs/copy")
     with pytest.raises(RuntimeError, match="lost"):
-        copy_tasks.transcode_by(lost, source, target, "lz4", min_gain=None, group_bytes=lambda total: 1)
+        copy_tasks.transcode_by(lost, job, source, target, group_bytes=lambda total: 1)
     assert "copy/_SUCCESS" not in stored.keys("logs")
-    manifest = copy_tasks.transcode_by(send, source, target, "lz4", min_gain=None, group_bytes=lambda total: 1)
+    manifest = copy_tasks.transcode_by(send, job, source, target, group_bytes=lambda total: 1)
     assert manifest.resumed_segments == 2
     names = {key.removeprefix("copy/") for key in stored.keys("logs") if key.startswith("copy/")}
     logs = {f"t-0/{path.name}" for path in directory.glob("*.log")}
@@ -128,7 +129,12 @@ def test_a_large_segment_copied_in_parts(
 
     def transcode(how: Any) -> Any:
         return copy_tasks.transcode_by(
-            how, source, target, "zstd", min_gain=None, group_bytes=lambda total: 1 << 20, side_by_side=lambda: 2
+            how,
+            copy_tasks.TranscodeJob("zstd", min_gain=None),
+            source,
+            target,
+            group_bytes=lambda total: 1 << 20,
+            side_by_side=lambda: 2,
         )
 
     source, target = stored.url("logs/backup"), stored.url("logs/copy")

@@ -248,9 +248,9 @@ def test_transactions_end_in_later_segments(tmp_path: Path) -> None:
 
 
 def test_a_source_that_gets_more_to_lose_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recordpress.log.copy import _convert
+    from recordpress.log.copy.convert import ConvertJob
 
-    monkeypatch.setattr(_convert.ConvertJob, "count", lambda self, partitions: {})
+    monkeypatch.setattr(ConvertJob, "count", lambda self, partitions: {})
     logs = write_log(tmp_path, LOSSES["headers"][1])
     for source, dst in ((logs, "copy"), (logs / "orders-0" / LOG, LOG)):
         with pytest.raises(recordpress.CorruptRecordError, match="headers: there were none before"):

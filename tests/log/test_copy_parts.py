@@ -44,7 +44,12 @@ def logs(tmp_path: Path) -> Path:
 
 def transcode(send: Any, logs: Path, target: Path, codec: str = "zstd", cores: int = 8, **options: Any) -> Any:
     return copy_tasks.transcode_by(
-        send, logs, target, codec, group_bytes=lambda total: PIECE, side_by_side=lambda: cores, **options
+        send,
+        copy_tasks.TranscodeJob(codec, **options),
+        logs,
+        target,
+        group_bytes=lambda total: PIECE,
+        side_by_side=lambda: cores,
     )
 
 

@@ -26,7 +26,9 @@ def logs(tmp_path: Path) -> Path:
 
 
 def transcode(send: Any, logs: Path, target: Path, size: int = 1, **options: Any) -> Any:
-    return copy_tasks.transcode_by(send, logs, target, "zstd", group_bytes=lambda total: size, **options)
+    of_call = {name: options.pop(name) for name in ("resume", "side_by_side") if name in options}
+    job = copy_tasks.TranscodeJob("zstd", **options)
+    return copy_tasks.transcode_by(send, job, logs, target, group_bytes=lambda total: size, **of_call)
 
 
 def one_by_one(groups: Any) -> list[Any]:

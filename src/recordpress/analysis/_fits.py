@@ -12,13 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recordpress._arguments import integer
-from recordpress._log_calls import open_log
 from recordpress.analysis._lines import is_lines, lines_of
 from recordpress.broker import PartitionLog, Verdict
 from recordpress.columns import write_columns
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.files import resolve
-from recordpress.log import Finding
+from recordpress.log import Finding, open_log
 from recordpress.producer import BatchAccumulator, CompressionRatioEstimator, ProduceAnswer, ProduceError, ProducerBatch
 from recordpress.record import Record, read_batches, write_records
 

@@ -11,8 +11,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from recordpress._arguments import INT64_MAX
-from recordpress.broker._config_names import is_setting
-from recordpress.codecs.table import CodecTable
+from recordpress.codecs.table import CodecTable, check_codec
+from recordpress.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     _Type: TypeAlias = click.ParamType[Any]
@@ -25,9 +25,19 @@ _AGO = re.compile(r"-(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>ms|s|m|h|d|w)")
 _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 SEPARATOR = ".."
 _CODECS = tuple(CodecTable().ids)
+
+
+def _has_levels(codec: str) -> bool:
+    try:
+        check_codec(codec, 1)
+    except InvalidArgumentError:
+        return False
+    return True
+
+
 _SETTINGS = {
     "compression.type": ("producer", "uncompressed", *_CODECS[1:]),
-    **{name: () for codec in _CODECS if is_setting(name := f"compression.{codec}.level")},
+    **{f"compression.{codec}.level": () for codec in _CODECS if _has_levels(codec)},
     "cleanup.policy": ("delete", "compact"),
     "max.message.bytes": (),
     "message.format.version": (),

@@ -1,7 +1,11 @@
 from typing_extensions import disjoint_base
 
 from recordpress.codecs._registry import CodecRegistry, Plugin
+from recordpress.typing import Integer, Level
 
+def check_codec(
+    compression_type: str, level: Level = None, codecs: CodecRegistry | CodecTable | None = None, magic: Integer = 2
+) -> None: ...
 def codecs_given(codecs: CodecRegistry | CodecTable | None) -> CodecTable | None: ...
 
 @disjoint_base

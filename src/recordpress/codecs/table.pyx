@@ -174,6 +174,15 @@ cdef int level_given(const codec* row, object level) except? -1:
                                f"not {shown(level)}", field="level")
 
 
+def check_codec(compression_type, level=None, codecs=None, magic=2):
+    """Raise if a codec, its level, or the magic of its batches is not accepted."""
+    cdef const codec* row = codec_named(table_of(codecs), compression_type)
+    if integer_of(magic, "magic", 0, 2) < row.least_magic:
+        raise InvalidArgumentError(f"magic {magic} does not support {compression_type}: only magic 2 does",
+                                   field="compression_type")
+    level_of(row, level)
+
+
 cdef int magic_given(const codec* row, object magic) except -1:
     cdef int number = <int>integer_of(magic, "magic", 0, 2)
     if number < row.least_magic:

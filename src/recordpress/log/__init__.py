@@ -27,14 +27,15 @@ __getattr__, __dir__, __all__ = exports(
         "recordpress.log.sidecars.checkpoints": (
             "EpochEntry read_leader_epochs read_offset_checkpoint write_leader_epochs write_offset_checkpoint"
         ),
-        "recordpress.log.copy._convert": "convert",
+        "recordpress.log.calls": "open_log",
+        "recordpress.log.copy.calls": "convert transcode",
         "recordpress.log._digest": "RecordDigest",
         "recordpress.log._directory": "LogSegment PartitionDirectory list_partitions",
         "recordpress.log.dump._dump": "DumpOptions SegmentDump",
         "recordpress.log.dump._dump_sidecars": "is_sidecar sidecar_lines",
         "recordpress.log._end_offset": "end_offset",
         "recordpress.log._file_records": "FileRecords",
-        "recordpress.log._log": "Log open_log",
+        "recordpress.log._log": "Log",
         "recordpress.log.copy.manifest": "CopiedPartition CopiedSegment Manifest QuarantinedSegment SourceFile",
         "recordpress.log.sidecars.offset_index": "OffsetIndex OffsetPosition read_offset_index write_offset_index",
         "recordpress.log.sidecars.partition_metadata": (
@@ -54,7 +55,7 @@ __getattr__, __dir__, __all__ = exports(
         "recordpress.log.sidecars.time_index": "TimeIndex TimestampOffset read_time_index write_time_index",
         "recordpress.log.sidecars.transaction_index": "AbortedTxn read_transaction_index write_transaction_index",
         "recordpress.log._transactions": "Isolation isolation_of last_stable_offset transactions_of",
-        "recordpress.log.copy._transcode": "Estimate transcode",
+        "recordpress.log.copy.transcode": "Estimate",
         "recordpress.log.check.verify": "VerifyReport verify",
         "recordpress.log.findings": "Finding",
     },

@@ -14,22 +14,23 @@ from recordpress.log._digest import RecordDigest
 from recordpress.log._directory import LogSegment, PartitionDirectory, list_partitions
 from recordpress.log._end_offset import end_offset
 from recordpress.log._file_records import FileRecords
-from recordpress.log._log import Log, open_log
+from recordpress.log._log import Log
 from recordpress.log._progress import Progress
 from recordpress.log._read import LogReader
 from recordpress.log._segment import Partition, Segment
 from recordpress.log._stats import LogStats, Share, stats_of, total_of
 from recordpress.log._transactions import Isolation, isolation_of, last_stable_offset, transactions_of
+from recordpress.log.calls import open_log
 from recordpress.log.check.damage_report import ScanReport, SegmentScan, scan
 from recordpress.log.check.rebuild import INDEX_INTERVAL_BYTES
 from recordpress.log.check.reindex import ReindexReport, reindex
 from recordpress.log.check.repair import RepairedSegment, RepairReport, repair
 from recordpress.log.check.verify import VerifyReport, verify
-from recordpress.log.copy._convert import convert
 from recordpress.log.copy._copy_sidecars import copy_offset_files
 from recordpress.log.copy._segment_copy import SegmentContent, read_content, transcode_segment
-from recordpress.log.copy._transcode import Estimate, transcode
+from recordpress.log.copy.calls import convert, transcode
 from recordpress.log.copy.manifest import CopiedPartition, CopiedSegment, Manifest, QuarantinedSegment, SourceFile
+from recordpress.log.copy.transcode import Estimate
 from recordpress.log.dump._dump import DumpOptions, SegmentDump
 from recordpress.log.dump._dump_sidecars import is_sidecar, sidecar_lines
 from recordpress.log.findings import Finding

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
-from recordpress.codecs import CodecRegistry
 from recordpress.log._batch_table import table_of
 from recordpress.log._batches import LogBatch, batches_of, count_of
 from recordpress.log._file_records import OnCorrupt
-from recordpress.log._open import open_paths
 from recordpress.log._read import LogReader, ReadOptions
 from recordpress.log._segment import Partition
 from recordpress.log._transactions import IsolationLevel
@@ -272,13 +269,3 @@ class Log:
         from recordpress.log import scan
 
         return scan(self)
-
-
-def open_log(
-    path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    *,
-    filesystem: object = None,
-    codecs: CodecRegistry | None = None,
-) -> Log:
-    """See `recordpress.open_log`."""
-    return Log(*open_paths(path, filesystem, codecs))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
+from recordpress._arguments import check_flags
 from recordpress.log import LogStats, Share, stats_of
-from recordpress.log.copy.tasks import check_flags
 from recordpress.log.splits import Piece
 from recordpress.spark._codecs import Codecs
 from recordpress.spark._jobs import Paths, opened, pieces, schema_of_partitions

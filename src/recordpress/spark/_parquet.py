@@ -18,11 +18,11 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from recordpress._arguments import sequence
+from recordpress._arguments import check_flags, sequence
 from recordpress.errors import ArgumentTypeError
 from recordpress.files import FileSystem, Writer
 from recordpress.log import Finding
-from recordpress.log.copy.tasks import check_flags, complete_directory, refuse_taken
+from recordpress.log.copy.tasks import complete_directory, refuse_taken
 from recordpress.log.splits import LogSplit, Piece, plan, read_split
 from recordpress.spark._codecs import Codecs
 from recordpress.spark._jobs import Paths, check_choice, opened, schema_of_partitions, task_bytes

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from recordpress._arguments import check_flags
 from recordpress.log import CopiedPartition
-from recordpress.log import transcode as local_transcode
-from recordpress.log.copy.tasks import CopyWork, OnDamage, check_flags, copy_group, transcode_by
+from recordpress.log.copy.tasks import CopyWork, OnDamage, TranscodeJob, copy_group, transcode_by
 from recordpress.spark._codecs import Codecs, registry_of
-from recordpress.spark._jobs import Paths, check_choice, cores_of, schema_of_partitions, task_bytes
+from recordpress.spark._jobs import Paths, cores_of, schema_of_partitions, task_bytes
 from recordpress.spark._run import run, table
 from recordpress.typing import CompressionType, Integer, Level
 
@@ -131,33 +131,20 @@ def transcode(
         return run(spark, "transcode", copy_group, groups)
 
     check_flags(resume=resume, dry_run=dry_run)
-    check_choice("on_corrupt", on_corrupt, get_args(OnDamage))
-    own: Any = registry_of(codecs)
+    job = TranscodeJob(
+        compression_type, level, batch_bytes, min_gain, codecs=registry_of(codecs), on_corrupt=on_corrupt
+    )
     if dry_run:
-        estimate: Any = local_transcode(
-            src,
-            dst,
-            compression_type,
-            level=level,
-            batch_bytes=batch_bytes,
-            min_gain=min_gain,
-            dry_run=True,
-            codecs=own,
-        )
+        estimate = job.run(src, dst, resume, True, None)
         return table(spark, [dict(zip(_ESTIMATE.names, estimate, strict=True))], _ESTIMATE)
     manifest = transcode_by(
         send,
+        job,
         src,
         dst,
-        compression_type,
-        level=level,
-        batch_bytes=batch_bytes,
-        min_gain=min_gain,
         resume=resume,
-        codecs=own,
         group_bytes=lambda total: task_bytes(spark, total),
         side_by_side=lambda: cores_of(spark),
-        on_corrupt=on_corrupt,
     )
     return table(spark, [_row(partition) for partition in manifest.partitions], _RESULT)
 

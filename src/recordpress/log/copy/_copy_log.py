@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+from recordpress._arguments import check_flags
 from recordpress._file_names import (
     LEADER_EPOCH_CHECKPOINT,
     PARTITION_METADATA,
@@ -41,6 +42,7 @@ from recordpress.log.copy.manifest import (
 )
 from recordpress.log.publish.lease import is_lease
 from recordpress.log.publish.work_directory import WorkDirectory, exists, locked_work, refuse
+from recordpress.typing import Integer, Level
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -57,33 +59,51 @@ _NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
 _OF_PARTITIONS = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
 
 
-class CopyJob(Protocol):
-    """The kind of a copy."""
+class CopyJob:
+    """A copy to make: its options, checked once, and the work for each segment."""
 
-    @property
-    def operation(self) -> str: ...
-    @property
-    def threads(self) -> int: ...
-    @property
-    def codecs(self) -> CodecRegistry | None: ...
-    @property
-    def with_indexes(self) -> bool:
-        """Whether each segment gets its indexes when it is made."""
+    operation: ClassVar[str]
+    with_indexes: ClassVar[bool]  # whether each segment gets its indexes when it is copied
+    threads: Integer
+    codecs: CodecRegistry | None
 
     def options(self) -> dict[str, Any]:
-        """The options that decide what is written."""
+        """Return the options that decide which bytes are written, for the manifest."""
+        raise NotImplementedError
 
     def recompressor(self, threads: int = 1, file: str | None = None) -> RecompressThreads:
-        """Makes a segment of the copy."""
+        """Return the object that rewrites the entries of one segment."""
+        raise NotImplementedError
+
+    def preview(self, partitions: tuple[Partition, ...]) -> Any:
+        """Return the result of a dry run."""
+        raise NotImplementedError
 
     def check_loss(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
-        """What the copy will lack, by kind; raises if that is not allowed."""
+        """Count the losses of the copy by kind; raise if one is not allowed."""
+        return {}
 
     def check_segment(self, recompressor: RecompressThreads, file: str) -> None:
-        """Raises if a segment lost more."""
+        """Raise if a segment lost more than `check_loss` allowed."""
 
     def write_sidecars(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
-        """Write the files beside the segments of the copy; returns their names."""
+        """Write the files next to the segments of the copy; return their names."""
+        return copy_small_files(partition, files, directory)
+
+    def run(
+        self, src: Paths, dst: str | os.PathLike[str], resume: bool, dry_run: bool, progress: ProgressCallback | None
+    ) -> Any:
+        """Copy a log, or return the result of a dry run."""
+        check_flags(dry_run=dry_run)
+        if dry_run:
+            _, opened, _, _ = open_source(src, dst, resume, progress)
+            return self.preview(opened.partitions)
+        return copy_log(self, src, dst, resume, progress)
+
+
+def number_of(value: Level | Integer) -> int | None:
+    """Return a level or size as a manifest holds it: an int, or None for a default."""
+    return None if value is None or isinstance(value, str) else int(value)
 
 
 class CopyTask(NamedTuple):
@@ -161,12 +181,6 @@ def copy_log(
     if single:
         return _copy_single(job, single, opened.partitions[0], manifest, files, target, progress)
     return _copy_all(job, opened.partitions, manifest, files, target, resume, progress, runner or SegmentExecutor())
-
-
-def check_flags(**flags: bool) -> None:
-    for name, value in flags.items():
-        if not isinstance(value, bool):
-            raise ArgumentTypeError(f"{name} must be True or False, not {type(value).__name__}", field=name)
 
 
 def _versions() -> dict[str, Any]:
@@ -314,7 +328,7 @@ def _copy_single(
         manifest = replace(manifest, lost=job.check_loss((partition,)))
         info = segment.filesystem.info(segment.path)
         state = CopyState(info.size or 0, 1, progress)
-        done = copy_to_target(job, CopyTask(0, segment, "", info), files, target, job.threads, state.step)
+        done = copy_to_target(job, CopyTask(0, segment, "", info), files, target, int(job.threads), state.step)
         state.segment_done()
         state.report()
     copied = CopiedPartition(partition.topic, partition.partition, "", (), (done,))
@@ -581,8 +595,8 @@ def _run(
     job: CopyJob, tasks: list[CopyTask], work: WorkDirectory, state: CopyState
 ) -> Iterator[tuple[int, CopiedSegment]]:
     """The segments, as they are finished. The largest begin first, so that the threads end at about the same time."""
-    side_by_side = max(1, min(job.threads, len(tasks)))
-    inside = max(1, job.threads // side_by_side)
+    side_by_side = max(1, min(int(job.threads), len(tasks)))
+    inside = max(1, int(job.threads) // side_by_side)
     waiting = sorted(tasks, key=lambda task: task.info.size or 0)
     running: dict[Future[CopiedSegment], int] = {}
     pool = ThreadPoolExecutor(side_by_side, thread_name_prefix="recordpress-copy")

@@ -19,12 +19,9 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple, TypeAlias
 
-from recordpress._arguments import shown_value
-from recordpress.codecs import CodecRegistry
-from recordpress.errors import InvalidArgumentError, RecordpressError
+from recordpress.errors import RecordpressError
 from recordpress.files import FileSystem, resolve
 from recordpress.log._file_records import PIECE_BYTES
 from recordpress.log.copy._copy_log import (
@@ -34,14 +31,12 @@ from recordpress.log.copy._copy_log import (
     FinishedSegment,
     Paths,
     SegmentExecutor,
-    check_flags,
     copy_log,
     copy_to_target,
     segment_name,
 )
 from recordpress.log.copy._copy_parts import CopiedPart, CopyPart, DamagedPart, cut_parts, join_parts
 from recordpress.log.copy._quarantine import damage_of_source, quarantine_segment
-from recordpress.log.copy._transcode import Job
 from recordpress.log.copy.manifest import (
     FORMAT,
     CopiedPartition,
@@ -50,13 +45,15 @@ from recordpress.log.copy.manifest import (
     QuarantinedSegment,
     read_manifest,
 )
+from recordpress.log.copy.transcode import OnDamage, TranscodeJob
 from recordpress.log.publish.complete_directory import complete_directory, refuse_taken, succeed
 from recordpress.log.publish.work_directory import WorkDirectory
-from recordpress.typing import Integer, Level
 
 __all__ = [
     "CopyGroup",
-    "check_flags",
+    "CopyWork",
+    "OnDamage",
+    "TranscodeJob",
     "complete_directory",
     "copy_group",
     "manifest_of",
@@ -64,26 +61,14 @@ __all__ = [
     "transcode_by",
 ]
 
-OnDamage: TypeAlias = Literal["raise", "quarantine"]
-
-ON_DAMAGE = get_args(OnDamage)
 _PROOF = re.compile(r"_done-[0-9]+-[0-9]+\.json")
 _LARGEST_PROOF = 1 << 28  # bytes, as of a manifest
-
-
-@dataclass(frozen=True)
-class _RemoteJob(Job):
-    on_corrupt: OnDamage = "raise"
-
-    def options(self) -> dict[str, Any]:
-        given = super().options()
-        return given if self.on_corrupt == "raise" else given | {"on_corrupt": self.on_corrupt}
 
 
 class CopyGroup(NamedTuple):
     """Segments that one process makes, one after another."""
 
-    job: _RemoteJob
+    job: TranscodeJob
     files: FileSystem
     work: str
     tasks: tuple[CopyTask, ...]
@@ -134,50 +119,20 @@ SendWork: TypeAlias = "Callable[[Sequence[CopyWork]], Sequence[Any]]"
 
 def transcode_by(
     send: SendWork,
+    job: TranscodeJob,
     src: Paths,
     dst: str | os.PathLike[str],
-    compression_type: str,
     *,
-    level: Level = None,
-    batch_bytes: Integer | None = None,
-    min_gain: float | None = 0.0,
     resume: bool = True,
-    codecs: CodecRegistry | None = None,
     group_bytes: Callable[[int], int],
     side_by_side: Callable[[], int] = lambda: 1,
-    on_corrupt: OnDamage = "raise",
 ) -> Manifest:
-    """`recordpress.transcode`, by others.
+    """Copy a log by `job`, whose groups other processes run.
 
-    Parameters
-    ----------
-    send : callable
-        Has `copy_group` called for each group, and returns the results in their order. It is called twice if there are
-        parts to join.
-    src, dst, compression_type, level, batch_bytes, min_gain, resume, codecs
-        As for `recordpress.transcode`; groups are pickled with the codecs.
-    group_bytes : callable
-        From the bytes of all segments to the size up to which small ones are done together, and of parts of large ones.
-    side_by_side : callable
-        Returns how many groups are made at a time: a segment that is larger than its share is made in parts.
-    on_corrupt : {'raise', 'quarantine'}
-        A damaged segment: an error, or copied as it is under a name that is none of a log's.
-
-    Returns
-    -------
-    Manifest
-
-    Raises
-    ------
-    RecordpressError
-        As `recordpress.transcode`.
+    `send` calls `copy_group` for each group and returns the results in order; a second call joins parts. `group_bytes`
+    maps the bytes of all segments to the size of a group and of a part, and `side_by_side` returns the number of groups
+    that run at a time.
     """
-    if not isinstance(on_corrupt, str) or on_corrupt not in ON_DAMAGE:
-        raise InvalidArgumentError(
-            f"on_corrupt must be one of {', '.join(ON_DAMAGE)}, not {shown_value(on_corrupt)}", field="on_corrupt"
-        )
-    job = _RemoteJob(compression_type, level, batch_bytes, min_gain, 1, codecs, on_corrupt=on_corrupt)
-    job.recompressor()  # invalid arguments are refused before any work
     return copy_log(job, src, dst, resume, None, RemoteExecutor(job, send, group_bytes, side_by_side))
 
 
@@ -223,7 +178,7 @@ def manifest_of(src: Paths) -> Manifest | None:
 
 class RemoteExecutor(SegmentExecutor):
     def __init__(
-        self, job: _RemoteJob, send: SendWork, group_bytes: Callable[[int], int], side_by_side: Callable[[], int]
+        self, job: TranscodeJob, send: SendWork, group_bytes: Callable[[int], int], side_by_side: Callable[[], int]
     ) -> None:
         self._job = job
         self._send = send

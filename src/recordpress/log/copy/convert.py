@@ -5,7 +5,6 @@ Source: org.apache.kafka.common.record.RecordsUtil.downConvert, org.apache.kafka
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,27 +13,24 @@ from typing import Any, ClassVar
 from recordpress._arguments import integer
 from recordpress._file_names import PARTITION_METADATA
 from recordpress.codecs import CodecRegistry
+from recordpress.codecs.table import check_codec
 from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
 from recordpress.files import FileSystem
 from recordpress.log._file_records import FileRecords
-from recordpress.log._progress import Meter, ProgressCallback
+from recordpress.log._progress import Meter
 from recordpress.log._segment import Partition, Segment
 from recordpress.log._transactions import unseen_records
 from recordpress.log.check.build_sidecars import epochs_of, producers_before, sidecar_files
 from recordpress.log.check.rebuild import SidecarBuilder
 from recordpress.log.copy._copy_log import (
     MOST_THREADS,
-    Paths,
-    check_flags,
-    copy_log,
+    CopyJob,
     copy_small_files,
     list_copied_segments,
-    open_source,
+    number_of,
 )
 from recordpress.log.copy._recompress_threads import LOST, RecompressThreads
 from recordpress.log.copy._segment_copy import pass_through
-from recordpress.log.copy.manifest import Manifest
-from recordpress.record import BatchBuilder
 from recordpress.typing import Integer, Level
 
 ALL = "all"
@@ -47,24 +43,32 @@ KINDS = LOST | _UNSEEN
 
 
 @dataclass(frozen=True)
-class ConvertJob:
-    """The work for every segment."""
+class ConvertJob(CopyJob):
+    """The options of `recordpress.convert` that apply to every segment."""
 
     operation: ClassVar[str] = "convert"
-    with_indexes: ClassVar[bool] = False  # they are made with the other files beside the segments
-    magic: int
-    compression_type: str | None
-    level: Level
-    allow_loss: tuple[str, ...]
-    threads: int
+    with_indexes: ClassVar[bool] = False  # they are written with the other files next to the segments
+    magic: Integer
+    compression_type: str | None = None
+    level: Level = None
+    allow_loss: str | Iterable[str] = ()
+    threads: Integer = 1
     codecs: CodecRegistry | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "magic", integer(self.magic, "magic", 0, 2))
+        object.__setattr__(self, "allow_loss", _kinds(self.allow_loss))
+        integer(self.threads, "threads", 1, MOST_THREADS)
+        if self.compression_type is not None:
+            check_codec(self.compression_type, self.level, self.codecs, self.magic)
+        elif self.level is not None:
+            raise InvalidArgumentError("a level needs a compression_type: batches keep their codecs", field="level")
+
     def options(self) -> dict[str, Any]:
-        level = None if self.level is None or isinstance(self.level, str) else int(self.level)
         return {
             "magic": self.magic,
             "compression_type": self.compression_type,
-            "level": level,
+            "level": number_of(self.level),
             "allow_loss": list(self.allow_loss),
         }
 
@@ -98,8 +102,11 @@ class ConvertJob:
     def _allowed(self) -> Iterable[str]:
         return KINDS if ALL in self.allow_loss else self.allow_loss
 
+    def preview(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
+        return self.count(partitions)
+
     def count(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
-        """What the magic cannot hold, by kind."""
+        """Count the fields that the magic cannot hold, by kind."""
         if self.magic == 2:
             return {}
         found: Counter[str] = Counter()
@@ -114,7 +121,7 @@ class ConvertJob:
 
     def _count(self, segment: Segment) -> dict[str, int]:
         with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
-            recompressor = self._recoder(self.threads, file.path, reading=True)
+            recompressor = self._recoder(int(self.threads), file.path, reading=True)
             pass_through(file, recompressor, _discard)
         if self.compression_type is None and "zstd" in recompressor.before["compression_types"]:
             raise InvalidArgumentError(
@@ -152,37 +159,6 @@ class ConvertJob:
 
 def _discard(data: memoryview) -> None:
     pass
-
-
-def convert(
-    src: Paths,
-    dst: str | os.PathLike[str],
-    magic: Integer,
-    *,
-    compression_type: str | None = None,
-    level: Level = None,
-    allow_loss: str | Iterable[str] = (),
-    threads: Integer = 1,
-    resume: bool = True,
-    dry_run: bool = False,
-    codecs: CodecRegistry | None = None,
-    progress: ProgressCallback | None = None,
-) -> Manifest | dict[str, int]:
-    """Implements `recordpress.convert`."""
-    number = integer(magic, "magic", 0, 2)
-    job = ConvertJob(
-        number, compression_type, level, _kinds(allow_loss), integer(threads, "threads", 1, MOST_THREADS), codecs
-    )
-    if compression_type is not None:
-        # invalid arguments are refused before any work
-        BatchBuilder(number, compression_type, level, codecs=codecs)  # type: ignore[arg-type]
-    elif level is not None:
-        raise InvalidArgumentError("a level needs a compression_type: batches keep their codecs", field="level")
-    check_flags(dry_run=dry_run)
-    if dry_run:
-        _, opened, _, _ = open_source(src, dst, resume, progress)
-        return job.count(opened.partitions)
-    return copy_log(job, src, dst, resume, progress)
 
 
 def _kinds(allow_loss: str | Iterable[str]) -> tuple[str, ...]:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
-from recordpress._arguments import integer
+from recordpress._arguments import choice, integer
 from recordpress.codecs import CodecRegistry
-from recordpress.files import FileSystem
 from recordpress.log._file_records import FileRecords
-from recordpress.log._progress import ProgressCallback
 from recordpress.log._segment import Partition, Segment
-from recordpress.log.copy._copy_log import (
-    MOST_THREADS,
-    Paths,
-    check_flags,
-    copy_log,
-    copy_small_files,
-    open_source,
-)
+from recordpress.log.copy._copy_log import MOST_THREADS, CopyJob, number_of
 from recordpress.log.copy._recompress_threads import RecompressThreads
-from recordpress.log.copy.manifest import Manifest
 from recordpress.typing import Integer, Level
+
+OnDamage: TypeAlias = Literal["raise", "quarantine"]
+ON_DAMAGE = get_args(OnDamage)
 
 # 64 MiB in all: an estimate takes seconds
 _SAMPLED_SEGMENTS = 16
@@ -60,27 +52,32 @@ class Estimate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Job:
-    """The work for every segment."""
+class TranscodeJob(CopyJob):
+    """The options of `recordpress.transcode` that apply to every segment."""
 
     operation: ClassVar[str] = "transcode"
     with_indexes: ClassVar[bool] = True
     compression_type: str
-    level: Level
-    batch_bytes: Integer | None
-    min_gain: float | None
-    threads: int
+    level: Level = None
+    batch_bytes: Integer | None = None
+    min_gain: float | None = 0.0
+    threads: Integer = 1
     codecs: CodecRegistry | None = None
+    on_corrupt: OnDamage = "raise"
+
+    def __post_init__(self) -> None:
+        integer(self.threads, "threads", 1, MOST_THREADS)
+        choice("on_corrupt", self.on_corrupt, ON_DAMAGE)
+        self.recompressor()  # checks all other options
 
     def options(self) -> dict[str, Any]:
-        level = None if self.level is None or isinstance(self.level, str) else int(self.level)
-        batch_bytes = None if self.batch_bytes is None else int(self.batch_bytes)
-        return {
+        options = {
             "compression_type": self.compression_type,
-            "level": level,
-            "batch_bytes": batch_bytes,
+            "level": number_of(self.level),
+            "batch_bytes": number_of(self.batch_bytes),
             "min_gain": self.min_gain,
         }
+        return options if self.on_corrupt == "raise" else options | {"on_corrupt": self.on_corrupt}
 
     def recompressor(self, threads: int = 1, file: str | None = None) -> RecompressThreads:
         return RecompressThreads(
@@ -93,44 +90,11 @@ class Job:
             codecs=self.codecs,
         )
 
-    def check_loss(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
-        return {}
-
-    def check_segment(self, recompressor: RecompressThreads, file: str) -> None:
-        pass
-
-    def write_sidecars(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
-        return copy_small_files(partition, files, directory)
+    def preview(self, partitions: tuple[Partition, ...]) -> Estimate:
+        return _estimate(self, partitions)
 
 
-def transcode(
-    src: Paths,
-    dst: str | os.PathLike[str],
-    compression_type: str,
-    *,
-    level: Level = None,
-    batch_bytes: Integer | None = None,
-    min_gain: float | None = 0.0,
-    threads: Integer = 1,
-    resume: bool = True,
-    dry_run: bool = False,
-    codecs: CodecRegistry | None = None,
-    progress: ProgressCallback | None = None,
-) -> Manifest | Estimate:
-    """Implements `recordpress.transcode`."""
-    job = Job(compression_type, level, batch_bytes, min_gain, integer(threads, "threads", 1, MOST_THREADS), codecs)
-    job.recompressor()  # invalid arguments are refused before any work
-    check_flags(dry_run=dry_run)
-    if dry_run:
-        _, opened, _, _ = open_source(src, dst, resume, progress)
-        return _estimate(job, opened.partitions)
-    return copy_log(job, src, dst, resume, progress)
-
-
-# ---- an estimate
-
-
-def _estimate(job: Job, partitions: tuple[Partition, ...]) -> Estimate:
+def _estimate(job: TranscodeJob, partitions: tuple[Partition, ...]) -> Estimate:
     segments = [segment for partition in partitions for segment in partition.segments]
     sizes = [segment.filesystem.info(segment.path).size or 0 for segment in segments]
     step = max(1, -(-len(segments) // _SAMPLED_SEGMENTS))
@@ -148,7 +112,7 @@ def _estimate(job: Job, partitions: tuple[Partition, ...]) -> Estimate:
     return Estimate(whole, round(after * share), cpu * share, before, len(segments), sampled)
 
 
-def _sample(job: Job, segment: Segment) -> RecompressThreads:
+def _sample(job: TranscodeJob, segment: Segment) -> RecompressThreads:
     """Convert the first megabytes of a segment in this thread, and drop the result."""
     with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
         recompressor = job.recompressor(1, file.path)

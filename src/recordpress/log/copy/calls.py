@@ -1,7 +1,4 @@
-"""The facade's calls that read and copy logs. Their rooms are loaded on first use.
-
-They share a module: each file would add to the time that importing recordpress takes.
-"""
+"""`recordpress.convert` and `recordpress.transcode`, which load their implementation when they are called."""
 
 TYPE_CHECKING = False  # as in recordpress._lazy
 if TYPE_CHECKING:
@@ -9,63 +6,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from recordpress.codecs import CodecRegistry
-    from recordpress.log import Estimate, Log, Manifest, Progress
+    from recordpress.log import Progress
+    from recordpress.log.copy.manifest import Manifest
+    from recordpress.log.copy.transcode import Estimate
     from recordpress.typing import Integer, Level
-
-
-def open_log(
-    path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
-    *,
-    filesystem: object = None,
-    codecs: "CodecRegistry | None" = None,
-) -> "Log":
-    """Find the partitions of a log: of a broker, of a copy of one, in a directory or in an object store.
-
-    Parameters
-    ----------
-    path : str, PathLike or several of them
-        Each a ``.log`` file; the directory of a partition, ``<topic>-<partition>``; a log dir, which holds such
-        directories; a folder of segments whose partition no name tells; or a copy in tiered storage, as Aiven's plug-in
-        and Kafka's LocalTieredStorage lay it out. A local path, a ``file://`` URL, one of pyarrow.fs (``s3://``,
-        ``gs://``, ``abfs://``, ``hdfs://``) or of fsspec, and each may be a pattern of ``*``, ``?`` and ``[a-z]``.
-        Segments of one partition may come from several of these.
-    filesystem : pyarrow.fs.FileSystem or fsspec.AbstractFileSystem, optional
-        Paths are then paths in it.
-    codecs : CodecRegistry, optional
-        Codecs of your own beside Kafka's five, for all that reads records of this log. What reads headers alone shows
-        the codec of such a batch as ``pluggable``.
-
-    Returns
-    -------
-    Log
-        Its `skipped` lists what was passed over.
-
-    Raises
-    ------
-    FileNotFoundError
-    InvalidArgumentError
-        There is no partition, or nothing opens the scheme. A directory with segments has a partition number that Kafka
-        would not write (``a-00``), a name that is not UTF-8, or lies inside another partition's directory. A symbolic
-        link leads out of the given directory. A segment is a directory or a named pipe. The message names the file.
-    StorageError
-        A store failed; also an OSError.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib, recordpress
-    >>> directory = pathlib.Path(tempfile.mkdtemp(), "orders-0")
-    >>> directory.mkdir()
-    >>> path = directory / "00000000000000000000.log"
-    >>> _ = path.write_bytes(recordpress.write_records([b"a", b"b"], compression_type="zstd"))
-    >>> log = recordpress.open_log(directory)
-    >>> log, log.count()
-    (<recordpress.log.Log: 1 partition, 1 segment>, 2)
-    >>> log.read(["topic", "partition", "offset", "value"]).to_pyarrow().to_pylist()[1]
-    {'topic': 'orders', 'partition': 0, 'offset': 1, 'value': b'b'}
-    """
-    from recordpress.log import open_log
-
-    return open_log(path, filesystem=filesystem, codecs=codecs)
 
 
 def convert(
@@ -161,21 +105,10 @@ in allow_loss what may be lost
     >>> recordpress.convert(logs / "new", logs / "older", 0, allow_loss="timestamps").lost
     {'timestamps': 2}
     """
-    from recordpress.log import convert
+    from recordpress.log.copy.convert import ConvertJob
 
-    return convert(
-        src,
-        dst,
-        magic,
-        compression_type=compression_type,
-        level=level,
-        allow_loss=allow_loss,
-        threads=threads,
-        resume=resume,
-        dry_run=dry_run,
-        codecs=codecs,
-        progress=progress,
-    )
+    job = ConvertJob(magic, compression_type, level, allow_loss, threads, codecs)
+    return job.run(src, dst, resume, dry_run, progress)  # type: ignore[no-any-return]
 
 
 def transcode(
@@ -270,18 +203,7 @@ def transcode(
     >>> sorted(path.name for path in (logs / "cold").iterdir())
     ['orders-0', 'recordpress-manifest.json']
     """
-    from recordpress.log import transcode
+    from recordpress.log.copy.transcode import TranscodeJob
 
-    return transcode(
-        src,
-        dst,
-        compression_type,
-        level=level,
-        batch_bytes=batch_bytes,
-        min_gain=min_gain,
-        threads=threads,
-        resume=resume,
-        dry_run=dry_run,
-        codecs=codecs,
-        progress=progress,
-    )
+    job = TranscodeJob(compression_type, level, batch_bytes, min_gain, threads, codecs)
+    return job.run(src, dst, resume, dry_run, progress)  # type: ignore[no-any-return]

@@ -1,0 +1,65 @@
+"""`recordpress.open_log`, which loads its implementation when it is called."""
+
+TYPE_CHECKING = False  # as in recordpress._lazy
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from recordpress.codecs import CodecRegistry
+    from recordpress.log._log import Log
+
+
+def open_log(
+    path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    *,
+    filesystem: object = None,
+    codecs: "CodecRegistry | None" = None,
+) -> "Log":
+    """Find the partitions of a log: of a broker, of a copy of one, in a directory or in an object store.
+
+    Parameters
+    ----------
+    path : str, PathLike or several of them
+        Each a ``.log`` file; the directory of a partition, ``<topic>-<partition>``; a log dir, which holds such
+        directories; a folder of segments whose partition no name tells; or a copy in tiered storage, as Aiven's plug-in
+        and Kafka's LocalTieredStorage lay it out. A local path, a ``file://`` URL, one of pyarrow.fs (``s3://``,
+        ``gs://``, ``abfs://``, ``hdfs://``) or of fsspec, and each may be a pattern of ``*``, ``?`` and ``[a-z]``.
+        Segments of one partition may come from several of these.
+    filesystem : pyarrow.fs.FileSystem or fsspec.AbstractFileSystem, optional
+        Paths are then paths in it.
+    codecs : CodecRegistry, optional
+        Codecs of your own beside Kafka's five, for all that reads records of this log. What reads headers alone shows
+        the codec of such a batch as ``pluggable``.
+
+    Returns
+    -------
+    Log
+        Its `skipped` lists what was passed over.
+
+    Raises
+    ------
+    FileNotFoundError
+    InvalidArgumentError
+        There is no partition, or nothing opens the scheme. A directory with segments has a partition number that Kafka
+        would not write (``a-00``), a name that is not UTF-8, or lies inside another partition's directory. A symbolic
+        link leads out of the given directory. A segment is a directory or a named pipe. The message names the file.
+    StorageError
+        A store failed; also an OSError.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, recordpress
+    >>> directory = pathlib.Path(tempfile.mkdtemp(), "orders-0")
+    >>> directory.mkdir()
+    >>> path = directory / "00000000000000000000.log"
+    >>> _ = path.write_bytes(recordpress.write_records([b"a", b"b"], compression_type="zstd"))
+    >>> log = recordpress.open_log(directory)
+    >>> log, log.count()
+    (<recordpress.log.Log: 1 partition, 1 segment>, 2)
+    >>> log.read(["topic", "partition", "offset", "value"]).to_pyarrow().to_pylist()[1]
+    {'topic': 'orders', 'partition': 0, 'offset': 1, 'value': b'b'}
+    """
+    from recordpress.log._log import Log
+    from recordpress.log._open import open_paths
+
+    return Log(*open_paths(path, filesystem, codecs))
