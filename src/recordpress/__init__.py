@@ -20,9 +20,10 @@ from recordpress import dictionaries as dictionaries
 from recordpress import log as log
 from recordpress import producer as producer
 from recordpress import spark as spark
-from recordpress._analysis_calls import analyze, explain, fits, train_dictionary
 from recordpress._buffers import pool_bytes, release_unused
 from recordpress._version import VERSION
+from recordpress.analysis.calls import analyze, fits, train_dictionary
+from recordpress.broker.calls import explain
 from recordpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
 from recordpress.codecs import (
     DEFAULT_MAX_SIZE,

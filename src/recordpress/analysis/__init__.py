@@ -1,50 +1,27 @@
-"""Which codec, at which level, in batches how deep: measured on the user's own records.
+"""Measurements on the user's own records: which codec, level and batch depth to set, and whether a dictionary pays.
 
 ::
 
-    log, URL, file of lines ──► _sample     batches spread over the whole, uncompressed; _lines: cut from a text
-    "zstd,1,3/lz4"          ──► _grid       codecs and levels
-                                _measure    record sets of each codec, level and depth: sizes, then speeds
-                                _dictionary whether a dictionary pays
-                                _recommend  what to set, what it saves
-                                _analysis   the result: cells, Pareto front, JSON
-                                _analyze    all of it, one after another
-                                _train      the same for a dictionary alone
-                                _report     an HTML file with plots
-                html           what reports are made of
-                sample_tasks   samples that other processes take and measure
-    records ──► _fits           which limit of size rejects which record, from the producer to the log
-
-The name of the room is not that of its calls, `recordpress.analyze` and others: importing a room gives
-its name to the package.
+    log, URL, file of lines ──► _sample, _lines    batches spread over the whole, uncompressed
+    "zstd,1,3/lz4"          ──► _grid              codecs and levels
+                                _measure           record sets of each codec, level and depth: sizes, then speeds
+                                _recommend         settings to use, and their savings
+                                _analysis, _report the result as an object and as an HTML page
+    records ──► _fits           limits of size from the producer to the log, and the records that they reject
 """
 
-from recordpress.analysis._analysis import Analysis, Cell, Speed
-from recordpress.analysis._analyze import analyze
-from recordpress.analysis._dictionary import DictionaryDepth, Evaluation
-from recordpress.analysis._fits import Fits, Limit, Rejection, fits
-from recordpress.analysis._grid import DEFAULT_CODECS, Setting, parse_codecs
-from recordpress.analysis._rate import Rate, parse_rate
-from recordpress.analysis._report import html_of
-from recordpress.analysis._train import DictionaryTraining, train_dictionary
+from recordpress._lazy import exports
 
-__all__ = [
-    "DEFAULT_CODECS",
-    "Analysis",
-    "Cell",
-    "DictionaryDepth",
-    "DictionaryTraining",
-    "Evaluation",
-    "Fits",
-    "Limit",
-    "Rate",
-    "Rejection",
-    "Setting",
-    "Speed",
-    "analyze",
-    "fits",
-    "html_of",
-    "parse_codecs",
-    "parse_rate",
-    "train_dictionary",
-]
+__getattr__, __dir__, __all__ = exports(
+    __name__,
+    {
+        "recordpress.analysis._analysis": "Analysis Cell Speed",
+        "recordpress.analysis._dictionary": "DictionaryDepth Evaluation",
+        "recordpress.analysis._fits": "Fits Limit Rejection",
+        "recordpress.analysis._grid": "DEFAULT_CODECS Setting parse_codecs",
+        "recordpress.analysis._rate": "Rate parse_rate",
+        "recordpress.analysis._report": "html_of",
+        "recordpress.analysis._train": "DictionaryTraining",
+        "recordpress.analysis.calls": "analyze fits train_dictionary",
+    },
+)

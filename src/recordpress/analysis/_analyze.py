@@ -12,7 +12,7 @@ from recordpress._libraries import library_versions
 from recordpress._version import VERSION
 from recordpress.analysis._analysis import Analysis, Cell, Speed, pareto
 from recordpress.analysis._dictionary import evaluate
-from recordpress.analysis._grid import DEFAULT_CODECS, Setting, parse_codecs
+from recordpress.analysis._grid import Setting, parse_codecs
 from recordpress.analysis._lines import is_lines, sample_lines
 from recordpress.analysis._measure import SPEED_BYTES, Measure, Size, memcpy_mb_s
 from recordpress.analysis._rate import Rate, parse_rate, positive
@@ -34,21 +34,20 @@ _BY_DEPTH_BYTES = 32 << 20  # of the sample, for what other depths would give
 _STEP_BYTES = 1 << 20
 
 
-def analyze(
+def analyze_log(
     path: Paths,
-    codecs: str = DEFAULT_CODECS,
-    *,
-    depths: Sequence[Integer] = (1, 10),
-    sample_bytes: Integer = 64 << 20,
-    seed: Integer = 0,
-    threads: Integer | None = None,
-    timing: Timing = "fastest",
-    rate: str | float | None = None,
-    price_gb: float | None = None,
-    registry: CodecRegistry | None = None,
-    progress: Callable[[Progress], object] | None = None,
+    codecs: str,
+    depths: Sequence[Integer],
+    sample_bytes: Integer,
+    seed: Integer,
+    threads: Integer | None,
+    timing: Timing,
+    rate: str | float | None,
+    price_gb: float | None,
+    registry: CodecRegistry | None,
+    progress: Callable[[Progress], object] | None,
 ) -> Analysis:
-    """Implements `recordpress.analyze`."""
+    """Measure and recommend, as `recordpress.analyze` describes."""
     if registry is not None and not isinstance(registry, CodecRegistry):
         message = f"registry must be a recordpress.CodecRegistry, not {type(registry).__name__}"
         raise ArgumentTypeError(message, field="registry")

@@ -181,22 +181,21 @@ class Fits:
         }
 
 
-def fits(
+def check_records(
     records: Any,
-    keys: Any = None,
-    timestamps: Any = None,
-    headers: Any = None,
-    *,
-    compression_type: Any = "none",
-    level: Any = None,
-    batch_size: Any = 16384,
-    max_request_size: Any = 1048576,
-    buffer_memory: Any = 33554432,
-    topic_config: Any = None,
-    broker_version: str = "4.3",
-    codecs: Any = None,
+    keys: Any,
+    timestamps: Any,
+    headers: Any,
+    compression_type: Any,
+    level: Any,
+    batch_size: Any,
+    max_request_size: Any,
+    buffer_memory: Any,
+    topic_config: Any,
+    broker_version: str,
+    codecs: Any,
 ) -> Fits:
-    """See `recordpress.fits`."""
+    """Check records against all limits, as `recordpress.fits` describes."""
     memory = integer(buffer_memory, "buffer_memory", 0, 2**63 - 1)
     estimator = CompressionRatioEstimator(codecs)  # one for the topic, as a producer has it
 

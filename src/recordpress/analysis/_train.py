@@ -18,7 +18,7 @@ from recordpress.analysis._analyze import (
     facts_of,
     sample_of,
 )
-from recordpress.analysis._dictionary import DEPTHS, DictionaryDepth, Evaluation, evaluate, held_out_bytes
+from recordpress.analysis._dictionary import DictionaryDepth, Evaluation, evaluate, held_out_bytes
 from recordpress.codecs import CodecRegistry, Dictionary
 from recordpress.codecs.table import codecs_given
 from recordpress.errors import ArgumentTypeError
@@ -89,19 +89,18 @@ class DictionaryTraining:
         return {**self.evaluation.to_dict(), "sample": dict(self.sample), "versions": dict(self.versions)}
 
 
-def train_dictionary(
+def train_on_log(
     path: Paths,
-    size: Integer | None = None,
-    *,
-    level: Integer = 3,
-    depths: Sequence[Integer] = DEPTHS,
-    sample_bytes: Integer = 64 << 20,
-    seed: Integer = 0,
-    dictionary_id: Integer | None = None,
-    codecs: CodecRegistry | None = None,
-    progress: Callable[[Progress], object] | None = None,
+    size: Integer | None,
+    level: Integer,
+    depths: Sequence[Integer],
+    sample_bytes: Integer,
+    seed: Integer,
+    dictionary_id: Integer | None,
+    codecs: CodecRegistry | None,
+    progress: Callable[[Progress], object] | None,
 ) -> DictionaryTraining:
-    """Implements `recordpress.train_dictionary`."""
+    """Train and measure, as `recordpress.train_dictionary` describes."""
     if not isinstance(depths, list | tuple | range):
         raise ArgumentTypeError(f"depths must be a list of ints, not {type(depths).__name__}", field="depths")
     wanted = [integer(depth, "depths", 1, _MOST_DEPTH) for depth in depths]

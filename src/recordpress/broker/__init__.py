@@ -41,7 +41,7 @@ from recordpress._lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "recordpress.broker._explain": "explain",
+        "recordpress.broker.calls": "explain",
         "recordpress.broker._explanation": "BatchGroup Cost ExplainedBatch Explanation",
         "recordpress.broker._fetch": "fetch",
         "recordpress.broker._fetched": "Fetched",

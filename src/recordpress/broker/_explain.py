@@ -44,21 +44,20 @@ _MATTERS = re.compile(
 )
 
 
-def explain(
+def explain_source(
     source: Any,
-    *,
-    topic_config: Mapping[str, str | int | bool] | None = None,
-    broker_version: str = "4.3",
-    config: Mapping[str, str | int | bool] | str | os.PathLike[str] | None = None,
-    produce_version: Integer | None = None,
-    transactional_id: str | None = None,
-    now_ms: Time | None = None,
-    helpful: bool = False,
-    full: bool = False,
-    codecs: CodecRegistry | None = None,
-    progress: Callable[[Progress], object] | None = None,
+    topic_config: Mapping[str, str | int | bool] | None,
+    broker_version: str,
+    config: Mapping[str, str | int | bool] | str | os.PathLike[str] | None,
+    produce_version: Integer | None,
+    transactional_id: str | None,
+    now_ms: Time | None,
+    helpful: bool,
+    full: bool,
+    codecs: CodecRegistry | None,
+    progress: Callable[[Progress], object] | None,
 ) -> Explanation:
-    """`recordpress.explain`, which says more."""
+    """Explain batches, as `recordpress.explain` describes."""
     if progress is not None and not callable(progress):
         raise ArgumentTypeError(f"progress must be callable, not {type(progress).__name__}", field="progress")
     if transactional_id is not None and not isinstance(transactional_id, str):

@@ -1,7 +1,4 @@
-"""The facade's calls that measure, and that say what a broker would do. Their rooms are loaded on first use.
-
-They share a module: each file would add to the time that importing recordpress takes.
-"""
+"""`recordpress.analyze`, `fits` and `train_dictionary`, which load their implementation when they are called."""
 
 TYPE_CHECKING = False  # as in recordpress._lazy
 if TYPE_CHECKING:
@@ -11,8 +8,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from recordpress.analysis import Analysis, DictionaryTraining, Fits
-    from recordpress.broker import Explanation
+    from recordpress.analysis._analysis import Analysis
+    from recordpress.analysis._fits import Fits
+    from recordpress.analysis._train import DictionaryTraining
     from recordpress.codecs import CodecRegistry
     from recordpress.log import Progress
     from recordpress.typing import ArrowArray, ArrowStream, Headers, Integer, Level, Time
@@ -99,115 +97,9 @@ def analyze(
     batch.size=16384
     linger.ms=5
     """
-    from recordpress.analysis import analyze
+    from recordpress.analysis._analyze import analyze_log
 
-    return analyze(
-        path,
-        codecs,
-        depths=depths,
-        sample_bytes=sample_bytes,
-        seed=seed,
-        threads=threads,
-        timing=timing,
-        rate=rate,
-        price_gb=price_gb,
-        registry=registry,
-        progress=progress,
-    )
-
-
-def explain(
-    source: "Buffer | str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
-    *,
-    topic_config: "Mapping[str, str | int | bool] | None" = None,
-    broker_version: str = "4.3",
-    config: "Mapping[str, str | int | bool] | str | os.PathLike[str] | None" = None,
-    produce_version: "Integer | None" = None,
-    transactional_id: str | None = None,
-    now_ms: "Time | None" = None,
-    helpful: bool = False,
-    full: bool = False,
-    codecs: "CodecRegistry | None" = None,
-    progress: "Callable[[Progress], object] | None" = None,
-) -> "Explanation":
-    """Tell what a broker would do with batches, why, what it costs, and how to avoid it.
-
-    Parameters
-    ----------
-    source : bytes-like, str, PathLike or several paths
-        * A record set, as a client sends it for one partition.
-        * A captured Produce request, version 0 to 13, with its header or without, or what a client sent over a
-          connection: requests with their sizes before them. Requests of other kinds are passed over.
-        * The path or URL of a file with one of these.
-        * What `open_log` takes: a ``.log`` file, the directory of a partition, a log dir, a pattern. Each batch is
-          then explained as its producer sent it: with offsets from 0, without a leader epoch, when the clock showed
-          its largest timestamp. Control batches, which brokers write, and batches that the log cleaner has changed are
-          counted and passed over. Messages of magic 0 and 1 without a codec are explained one by one: the log does
-          not tell which of them came together.
-    topic_config : mapping of str to str, int or bool, optional
-        Settings of the topic, and of the broker, by Kafka's names; see `recordpress.broker.validate`.
-    broker_version : str
-        A release of Kafka from 0.8.2 on, such as ``"3.9"``.
-    config : mapping, str or PathLike, optional
-        The broker's settings, or its ``server.properties``; those in `topic_config` go before them.
-    produce_version : int, optional
-        Of the request. By default that of a captured request, else what a client picks for the batch's magic.
-    transactional_id : str, optional
-        Of the request, if `source` is a record set. The transaction is taken to be known to its coordinator.
-    now_ms : time, optional
-        The broker's clock, in ms since 1970; by default this machine's.
-    helpful : bool
-        As in `recordpress.broker.validate`.
-    full : bool
-        Open every batch of a log. By default, of each kind of batch (magic, codec, with a producer id or not) the first
-        64 MiB and at most 10,000 batches are opened, then one in 64; the others are taken to be like them.
-    codecs : CodecRegistry, optional
-        Codecs of your own, which the broker is taken to know; see `recordpress.broker.PartitionLog`.
-    progress : callable, optional
-        Gets a `recordpress.log.Progress` while a log is read.
-
-    Returns
-    -------
-    Explanation
-
-    Raises
-    ------
-    InvalidArgumentError, ArgumentTypeError
-        A release or setting that is not known, a value that Kafka refuses, a path without a log or too large for a
-        request.
-    CorruptRecordError
-        Something begins as a Produce request with a client's id, and does not go on as one.
-    OSError
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> sent = recordpress.write_records([b"a line of text"] * 100, compression_type="snappy", timestamps=1700000000000)
-    >>> [batch] = recordpress.explain(sent, topic_config={"compression.type": "lz4"}).batches
-    >>> batch.verdict, batch.relation, [str(reason) for reason in batch.reasons]
-    ('recompressed', 'rebuilt', ['CODEC_DIFFERS'])
-    >>> print(batch.reasons[0].advice)
-    Set the producer's compression.type to the topic's, or the topic's to 'producer'.
-    >>> batch.cost.bytes_changed == batch.cost.size_after, batch.cost.compress_seconds > 0
-    (True, True)
-    >>> recordpress.explain(sent, now_ms=1700000000000).has_findings
-    False
-    """
-    from recordpress.broker import explain
-
-    return explain(
-        source,
-        topic_config=topic_config,
-        broker_version=broker_version,
-        config=config,
-        produce_version=produce_version,
-        transactional_id=transactional_id,
-        now_ms=now_ms,
-        helpful=helpful,
-        full=full,
-        codecs=codecs,
-        progress=progress,
-    )
+    return analyze_log(path, codecs, depths, sample_bytes, seed, threads, timing, rate, price_gb, registry, progress)
 
 
 def fits(
@@ -278,21 +170,21 @@ def fits(
     >>> bool(found), found.batches
     (True, 2)
     """
-    from recordpress.analysis import fits
+    from recordpress.analysis._fits import check_records
 
-    return fits(
+    return check_records(
         records,
         keys,
         timestamps,
         headers,
-        compression_type=compression_type,
-        level=level,
-        batch_size=batch_size,
-        max_request_size=max_request_size,
-        buffer_memory=buffer_memory,
-        topic_config=topic_config,
-        broker_version=broker_version,
-        codecs=codecs,
+        compression_type,
+        level,
+        batch_size,
+        max_request_size,
+        buffer_memory,
+        topic_config,
+        broker_version,
+        codecs,
     )
 
 
@@ -367,16 +259,6 @@ def train_dictionary(
     [(1, True), (10, False)]
     >>> small = recordpress.compress(b'{"user": 49, "city": "Paris"}', "zstd", dictionary=found.dictionary)
     """
-    from recordpress.analysis import train_dictionary
+    from recordpress.analysis._train import train_on_log
 
-    return train_dictionary(
-        path,
-        size,
-        level=level,
-        depths=depths,
-        sample_bytes=sample_bytes,
-        seed=seed,
-        dictionary_id=dictionary_id,
-        codecs=codecs,
-        progress=progress,
-    )
+    return train_on_log(path, size, level, depths, sample_bytes, seed, dictionary_id, codecs, progress)

@@ -1,0 +1,107 @@
+"""`recordpress.explain`, which loads its implementation when it is called."""
+
+TYPE_CHECKING = False  # as in recordpress._lazy
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Mapping
+
+    from typing_extensions import Buffer
+
+    from recordpress.broker._explanation import Explanation
+    from recordpress.codecs import CodecRegistry
+    from recordpress.log import Progress
+    from recordpress.typing import Integer, Time
+
+
+def explain(
+    source: "Buffer | str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    *,
+    topic_config: "Mapping[str, str | int | bool] | None" = None,
+    broker_version: str = "4.3",
+    config: "Mapping[str, str | int | bool] | str | os.PathLike[str] | None" = None,
+    produce_version: "Integer | None" = None,
+    transactional_id: str | None = None,
+    now_ms: "Time | None" = None,
+    helpful: bool = False,
+    full: bool = False,
+    codecs: "CodecRegistry | None" = None,
+    progress: "Callable[[Progress], object] | None" = None,
+) -> "Explanation":
+    """Tell what a broker would do with batches, why, what it costs, and how to avoid it.
+
+    Parameters
+    ----------
+    source : bytes-like, str, PathLike or several paths
+        * A record set, as a client sends it for one partition.
+        * A captured Produce request, version 0 to 13, with its header or without, or what a client sent over a
+          connection: requests with their sizes before them. Requests of other kinds are passed over.
+        * The path or URL of a file with one of these.
+        * What `open_log` takes: a ``.log`` file, the directory of a partition, a log dir, a pattern. Each batch is
+          then explained as its producer sent it: with offsets from 0, without a leader epoch, when the clock showed
+          its largest timestamp. Control batches, which brokers write, and batches that the log cleaner has changed are
+          counted and passed over. Messages of magic 0 and 1 without a codec are explained one by one: the log does
+          not tell which of them came together.
+    topic_config : mapping of str to str, int or bool, optional
+        Settings of the topic, and of the broker, by Kafka's names; see `recordpress.broker.validate`.
+    broker_version : str
+        A release of Kafka from 0.8.2 on, such as ``"3.9"``.
+    config : mapping, str or PathLike, optional
+        The broker's settings, or its ``server.properties``; those in `topic_config` go before them.
+    produce_version : int, optional
+        Of the request. By default that of a captured request, else what a client picks for the batch's magic.
+    transactional_id : str, optional
+        Of the request, if `source` is a record set. The transaction is taken to be known to its coordinator.
+    now_ms : time, optional
+        The broker's clock, in ms since 1970; by default this machine's.
+    helpful : bool
+        As in `recordpress.broker.validate`.
+    full : bool
+        Open every batch of a log. By default, of each kind of batch (magic, codec, with a producer id or not) the first
+        64 MiB and at most 10,000 batches are opened, then one in 64; the others are taken to be like them.
+    codecs : CodecRegistry, optional
+        Codecs of your own, which the broker is taken to know; see `recordpress.broker.PartitionLog`.
+    progress : callable, optional
+        Gets a `recordpress.log.Progress` while a log is read.
+
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        A release or setting that is not known, a value that Kafka refuses, a path without a log or too large for a
+        request.
+    CorruptRecordError
+        Something begins as a Produce request with a client's id, and does not go on as one.
+    OSError
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> sent = recordpress.write_records([b"a line of text"] * 100, compression_type="snappy", timestamps=1700000000000)
+    >>> [batch] = recordpress.explain(sent, topic_config={"compression.type": "lz4"}).batches
+    >>> batch.verdict, batch.relation, [str(reason) for reason in batch.reasons]
+    ('recompressed', 'rebuilt', ['CODEC_DIFFERS'])
+    >>> print(batch.reasons[0].advice)
+    Set the producer's compression.type to the topic's, or the topic's to 'producer'.
+    >>> batch.cost.bytes_changed == batch.cost.size_after, batch.cost.compress_seconds > 0
+    (True, True)
+    >>> recordpress.explain(sent, now_ms=1700000000000).has_findings
+    False
+    """
+    from recordpress.broker._explain import explain_source
+
+    return explain_source(
+        source,
+        topic_config,
+        broker_version,
+        config,
+        produce_version,
+        transactional_id,
+        now_ms,
+        helpful,
+        full,
+        codecs,
+        progress,
+    )
