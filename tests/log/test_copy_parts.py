@@ -165,7 +165,7 @@ def test_a_part_that_changes_before_it_is_joined_is_an_error(logs: Path, tmp_pat
             path.write_bytes(recordpress.write_records([b"other"]))
         return found
 
-    with pytest.raises(recordpress.CorruptRecordError, match="not what was written"):
+    with pytest.raises(recordpress.CorruptRecordError, match="differs from the written bytes"):
         transcode(send, logs, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
 

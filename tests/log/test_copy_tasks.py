@@ -195,7 +195,7 @@ def test_a_damaged_segment_is_kept_as_it_is(
     again = transcode(one_by_one, logs, tmp_path / "copy", **options)
     assert again.partitions == manifest.partitions
     (copy / f"{40:020d}.log.quarantined").write_bytes(b"")
-    with pytest.raises(recordpress.CorruptRecordError, match="not what the manifest says"):
+    with pytest.raises(recordpress.CorruptRecordError, match="differs from the manifest"):
         transcode(one_by_one, logs, tmp_path / "copy", **options)
 
 

@@ -263,7 +263,7 @@ def test_a_copy_that_is_there_is_checked_and_not_made_again(logs: Path, tmp_path
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
-    with pytest.raises(recordpress.CorruptRecordError, match="not what the manifest says"):
+    with pytest.raises(recordpress.CorruptRecordError, match="differs from the manifest"):
         recordpress.transcode(logs, tmp_path / "cold", "zstd")
 
 

@@ -49,8 +49,8 @@ Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 FinishedSegment: TypeAlias = "tuple[int, CopiedSegment | QuarantinedSegment]"
 
 MOST_THREADS = 1024
-_SIGNALS_SECONDS = 0.1  # the longest that a signal waits, and how often progress is reported
-_SAVED_SECONDS = 1.0  # how often the manifest is written while segments are copied
+_SIGNALS_SECONDS = 0.1  # longest delay of a signal, and interval of progress reports
+_SAVED_SECONDS = 1.0  # interval between writes of the manifest
 # Files that refer to offsets stay valid for the copy.
 _SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
 _NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
@@ -107,7 +107,7 @@ def number_of(value: Level | Integer) -> int | None:
 
 
 class CopyTask(NamedTuple):
-    """A segment to copy, and the directory where it goes: none for one file alone."""
+    """A segment to copy, and its directory in the copy; empty for a single file."""
 
     partition: int
     segment: Segment
@@ -116,20 +116,20 @@ class CopyTask(NamedTuple):
 
 
 class SegmentExecutor:
-    """Makes the segments of a copy: by threads of this process."""
+    """Copies the segments with threads of this process."""
 
     def run(
         self, job: CopyJob, tasks: list[CopyTask], work: WorkDirectory, state: CopyState
     ) -> Iterator[FinishedSegment]:
-        """The segments, each with the number of its partition, as they are finished."""
+        """Yield finished segments, each with the number of its partition."""
         return _run(job, tasks, work, state)
 
     def load_proofs(self, work: WorkDirectory) -> Iterator[Manifest]:
-        """What an earlier call proves to be done, besides the manifest."""
+        """Yield manifests of finished segments that earlier calls left besides the main manifest."""
         return iter(())
 
     def finish(self, work: WorkDirectory, manifest: Manifest) -> None:
-        """All segments are there; the copy is about to get its name."""
+        """Clean up when all segments exist, before the copy gets its name."""
 
 
 class _Cancelled(Exception):
@@ -139,7 +139,7 @@ class _Cancelled(Exception):
 def open_source(
     src: Paths, dst: str | os.PathLike[str], resume: bool, progress: ProgressCallback | None
 ) -> tuple[Paths, Opened, FileSystem, str]:
-    """A call's resolved arguments: the paths (an iterable is read once), their logs, and the target."""
+    """Resolve the arguments of a call: paths (an iterable is read once), their logs, and the target."""
     check_flags(resume=resume)
     if progress is not None and not callable(progress):
         raise ArgumentTypeError(f"progress must be callable, not {type(progress).__name__}", field="progress")
@@ -160,7 +160,7 @@ def copy_log(
     progress: ProgressCallback | None,
     runner: SegmentExecutor | None = None,
 ) -> Manifest:
-    """A copy of a log, made by the job: complete, or without its name."""
+    """Copy a log by a job; the target appears when the copy is complete."""
     src, opened, files, target = open_source(src, dst, resume, progress)
     target = _target_of(files, target)
     _refuse_inside(src, opened.partitions, files, target)
@@ -195,7 +195,7 @@ def _shown(src: Paths) -> str:
 
 
 def _single_segment(src: object, partitions: tuple[Partition, ...]) -> Segment | None:
-    """The segment, if `src` is one file."""
+    """Return the segment if `src` is one file."""
     if not isinstance(src, str | os.PathLike):
         return None
     files, path = resolve(src)
@@ -207,7 +207,7 @@ def _single_segment(src: object, partitions: tuple[Partition, ...]) -> Segment |
 
 
 def _places(partitions: tuple[Partition, ...], src: object, files: FileSystem, target: str) -> list[str]:
-    """The directory of each partition in the copy."""
+    """Return the directory of each partition in the copy."""
     if len(partitions) == 1 and isinstance(src, str | os.PathLike):
         source, path = resolve(src)
         is_own = source.url(source.canonical(path)) == partitions[0].url
@@ -225,7 +225,7 @@ def _refuse_inside(
     files: FileSystem,
     target: str,
 ) -> None:
-    """Refuse a copy inside its source: it would become a part of it."""
+    """Raise if the target is inside the source: the copy would become part of it."""
     places = [(source, source.canonical(path)) for source, path in map(resolve, _several(src))]
     places += [
         (segment.filesystem, segment.filesystem.parent(segment.path))
@@ -243,7 +243,7 @@ def _several(src: Paths) -> list[str | os.PathLike[str]]:
 
 
 def _target_of(files: FileSystem, dst: str) -> str:
-    """The target's path with links in its directories resolved; if it is a link itself, it is refused later."""
+    """Return the target's path with the links in its directories resolved; a target that is a link is refused later."""
     if files.name(dst) in ("", ".", ".."):
         return files.canonical(dst)
     return files.join(files.canonical(files.parent(dst)), files.name(dst))
@@ -271,7 +271,7 @@ def copy_to_target(
 
 
 def describe_copy(task: CopyTask, files: FileSystem, target: str, copy: SegmentCopy) -> CopiedSegment:
-    """What the manifest says of a segment that was written; if its source has changed meanwhile, it is deleted."""
+    """Return the manifest's entry of a written segment; delete the segment if its source changed."""
     segment = task.segment
     try:
         refuse_changed(task)
@@ -303,7 +303,7 @@ def describe_copy(task: CopyTask, files: FileSystem, target: str, copy: SegmentC
 
 
 def refuse_changed(task: CopyTask) -> None:
-    """An error if a closed segment is no longer the file that it was."""
+    """Raise if a closed segment was replaced or written to."""
     segment = task.segment
     now = segment.filesystem.info(segment.path)
     if not segment.is_last and (now.size, now.modified) != (task.info.size, task.info.modified):
@@ -321,7 +321,7 @@ def _copy_single(
     target: str,
     progress: ProgressCallback | None,
 ) -> Manifest:
-    """One file to one file."""
+    """Copy one file to one file."""
     with locked_work(files, target, is_file=True):
         if _exists(files, target):
             raise exists(files.url(target))
@@ -339,7 +339,7 @@ def _copy_single(
 
 
 class CopyState:
-    """The state that workers and the caller's thread share."""
+    """The state that workers and the calling thread share."""
 
     def __init__(
         self, bytes_total: int, segments_total: int, progress: ProgressCallback | None, bytes_done: int = 0
@@ -397,7 +397,7 @@ def _copy_all(
         )
         state.segments_done = resumed = len(done)
         try:
-            if work.path == target:  # from the first segment on it says whose the directory is
+            if work.path == target:  # marks the owner of the directory from the first segment on
                 _with_segments(manifest, done).write(files, target)
             for number, one in runner.run(job, tasks, work, state):
                 done.append((number, one))
@@ -420,8 +420,8 @@ def _copy_all(
 
 
 def _is_taken(files: FileSystem, target: str) -> bool:
-    """Whether something other than an empty directory, or a copy with a manifest, is at the target. What a killed call
-    left unfinished in it does not count."""
+    """Return whether the target is anything but an empty directory or a copy with a manifest; unfinished files are
+    ignored."""
     try:
         info = files.info(target)
     except FileNotFoundError:
@@ -433,7 +433,7 @@ def _is_taken(files: FileSystem, target: str) -> bool:
 
 
 def _clear(work: WorkDirectory) -> None:
-    """Remove everything; in a store the manifest, without which the rest counts as absent."""
+    """Remove everything; in a store only the manifest, without which the other files are ignored."""
     if work.path != work.target:
         work.clear()
         return
@@ -442,10 +442,8 @@ def _clear(work: WorkDirectory) -> None:
 
 
 def _remove_others(work: WorkDirectory, kept: Set[tuple[str, str]], wanted: Set[str]) -> None:
-    """Remove what an earlier call left of segments that are not part of this copy.
-
-    `kept` has the directory and the name without suffix of each finished segment, `wanted` the directories of the copy.
-    """
+    """Remove the files of an earlier call whose segments are not part of this copy: `kept` has directory and base name
+    of finished segments, `wanted` the directories of the copy."""
     for directory in {"", *wanted, *_earlier_directories(work)}:
         path = work.files.join(work.path, directory) if directory else work.path
         with suppress(FileNotFoundError):
@@ -484,14 +482,14 @@ def _is_directory(files: FileSystem, path: str) -> bool:
 
 
 def _save(manifest: Manifest, done: list[FinishedSegment], work: WorkDirectory, state: CopyState) -> None:
-    """Not after each of thousands of segments: those missing in the manifest are done again."""
+    """Write the manifest at intervals; segments that it lacks are copied again."""
     if time.monotonic() - state.saved > _SAVED_SECONDS:
         _with_segments(manifest, done).write(work.files, work.path)
         state.saved = time.monotonic()
 
 
 def _with_segments(manifest: Manifest, done: list[FinishedSegment]) -> Manifest:
-    """By their partitions, and in their order."""
+    """Add segments to the manifest by partition, in order."""
     copied: dict[int, list[CopiedSegment]] = {}
     kept: dict[int, list[QuarantinedSegment]] = {}
     for number, one in sorted(done, key=lambda pair: pair[1].base_offset):
@@ -509,7 +507,7 @@ def _with_segments(manifest: Manifest, done: list[FinishedSegment]) -> Manifest:
 def _check_finished(
     finished: Manifest, manifest: Manifest, partitions: tuple[Partition, ...], files: FileSystem, target: str
 ) -> Manifest:
-    """The existing copy, if it is the one that is wanted."""
+    """Return the existing copy if its source and options are the same, after checking its files."""
     wanted = {
         (place.directory, segment.base_offset, info.size, info.modified)
         for partition, place in zip(partitions, manifest.partitions, strict=True)
@@ -531,9 +529,7 @@ def _check_finished(
         for one in _files_of(place):
             path = files.join(target, *filter(None, [place.directory]), one.file)
             if not _is_as_written(files, path, one):
-                raise CorruptRecordError(
-                    "the file is not what the manifest says", file=files.url(path), rule="manifest"
-                )
+                raise CorruptRecordError("the file differs from the manifest", file=files.url(path), rule="manifest")
     return replace(finished, resumed_segments=len(there))
 
 
@@ -549,7 +545,7 @@ def segment_name(segment: Segment) -> str:
 def _plan_work(
     partitions: tuple[Partition, ...], manifest: Manifest, work: WorkDirectory, resume: bool, runner: SegmentExecutor
 ) -> tuple[list[CopyTask], list[FinishedSegment]]:
-    """The segments to make, and those that the manifest proves to be done."""
+    """Return the segments to copy, and the finished ones that the manifest proves."""
     proven = _finished_segments(manifest, work, runner) if resume else {}
     tasks: list[CopyTask] = []
     done: list[FinishedSegment] = []
@@ -571,7 +567,7 @@ def _finished_segments(
     manifest: Manifest, work: WorkDirectory, runner: SegmentExecutor
 ) -> dict[tuple[str, str], CopiedSegment]:
     found = list(runner.load_proofs(work))
-    with suppress(RecordpressError):  # one that is damaged proves nothing
+    with suppress(RecordpressError):  # a damaged manifest proves nothing
         if (earlier := read_manifest(work.files, work.path)) is not None:
             found.append(earlier)
     return {
@@ -594,7 +590,7 @@ def _is_as_written(files: FileSystem, path: str, segment: CopiedSegment | Quaran
 def _run(
     job: CopyJob, tasks: list[CopyTask], work: WorkDirectory, state: CopyState
 ) -> Iterator[tuple[int, CopiedSegment]]:
-    """The segments, as they are finished. The largest begin first, so that the threads end at about the same time."""
+    """Yield segments as they finish. The largest start first, so that the threads end at about the same time."""
     side_by_side = max(1, min(int(job.threads), len(tasks)))
     inside = max(1, int(job.threads) // side_by_side)
     waiting = sorted(tasks, key=lambda task: task.info.size or 0)
@@ -625,7 +621,7 @@ def copy_small_files(
     names: tuple[str, ...] = _NAMES,
     suffixes: tuple[str, ...] = _SUFFIXES,
 ) -> list[str]:
-    """Copies, as they are, the files beside the segments that refer to offsets."""
+    """Copy the files next to the segments that refer to offsets, unchanged."""
     found = sorted(_small_files(partition, names, suffixes).items())
     for name, (files, info) in found:
         with files.open(info.path) as file, target.create(target.join(directory, name)) as writer:
@@ -635,7 +631,7 @@ def copy_small_files(
 
 
 def list_copied_segments(partition: Partition, files: FileSystem, directory: str) -> list[Segment]:
-    """The segments of the copy."""
+    """Return the segments of the copy."""
     paths = ((one.base_offset, files.join(directory, segment_name(one))) for one in partition.segments)
     return [Segment(files, path, base_offset, files.url(path)) for base_offset, path in paths]
 
@@ -643,7 +639,7 @@ def list_copied_segments(partition: Partition, files: FileSystem, directory: str
 def _small_files(
     partition: Partition, names: tuple[str, ...], suffixes: tuple[str, ...]
 ) -> dict[str, tuple[FileSystem, FileInfo]]:
-    """By name. A tier's snapshots, which are those of the segments' ends, are not taken for a broker's."""
+    """Return these files by name. The snapshots of a tier belong to the ends of segments and are left out."""
     found: dict[str, tuple[FileSystem, FileInfo]] = {}
     if not partition.segments:
         return found

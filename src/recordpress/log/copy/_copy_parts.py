@@ -31,7 +31,7 @@ from recordpress.log.findings import Finding
 
 
 class CopiedPart(NamedTuple):
-    """A part that was written: it has the batches from one byte of the source to another."""
+    """A written part: the batches from one byte of the source to another."""
 
     file: str
     start: int
@@ -40,13 +40,13 @@ class CopiedPart(NamedTuple):
 
 
 class DamagedPart(NamedTuple):
-    """One that was not."""
+    """A part that was not written."""
 
     finding: Finding
 
 
 class CopyPart(NamedTuple):
-    """A part to write: of the batches that begin from one byte on and before another."""
+    """A part to write: the batches that begin in a range of bytes."""
 
     job: CopyJob
     files: FileSystem
@@ -56,7 +56,7 @@ class CopyPart(NamedTuple):
     quarantines: bool
 
     def run(self) -> CopiedPart | DamagedPart:
-        """Write it; an attempt that is made again writes the same."""
+        """Write the part; a repeated attempt writes the same bytes."""
         try:
             return self._write()
         except RecordpressError as error:
@@ -65,7 +65,7 @@ class CopyPart(NamedTuple):
             return DamagedPart(damage_of_source(self.task, error))
 
     def _write(self) -> CopiedPart:
-        # swept as unfinished if nobody joins it, but not by those who write the segment of that name
+        # swept as unfinished if it is never joined, but not by writers of the segment itself
         name = f".{segment_name(self.task.segment)}.part.{self.start:032x}"
         path = self.files.join(self.task.directory, name)
         part = part_of(self.task.segment, self.start, self.end)
@@ -76,7 +76,7 @@ class CopyPart(NamedTuple):
 
 
 def cut_parts(size: int, part_bytes: int) -> list[tuple[int, int | None]]:
-    """Where parts of about this size begin and end; the last one ends with the file."""
+    """Return the bounds of parts of about this size; the last part ends with the file."""
     step = max(part_bytes // PIECE_BYTES, 1) * PIECE_BYTES
     starts = list(range(0, size, step))
     return [(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
@@ -89,7 +89,7 @@ def join_parts(
     for part, following in pairwise(parts):
         if part.end != following.start:
             raise CorruptRecordError(
-                f"the parts of a copy end at byte {part.end} and go on at {following.start}",
+                f"the parts of a copy end at byte {part.end} and continue at {following.start}",
                 file=task.segment.url,
                 position=part.end,
                 rule=COPY_RULE,
@@ -121,7 +121,7 @@ def _append(
     checksum: int,
     size: int,
 ) -> tuple[int, int]:
-    """Checksum and size of what is written then."""
+    """Append a part; return the checksum and size so far."""
     own = 0
     with FileRecords(files.open(files.join(task.directory, part.file))) as file:
         for position, piece in file.pieces():
@@ -129,7 +129,7 @@ def _append(
             recompressor.feed(piece, size + position, _discard)
             writer.write(piece)
         if (file.size, own) != (part.copy.after.bytes, part.copy.crc32c):
-            raise CorruptRecordError("the file is not what was written", file=file.path, rule=COPY_RULE)
+            raise CorruptRecordError("the file differs from the written bytes", file=file.path, rule=COPY_RULE)
         return crc32c_combine(checksum, own, file.size), size + file.size
 
 

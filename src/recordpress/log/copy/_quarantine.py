@@ -1,4 +1,4 @@
-"""Damaged segments of a source, kept beside the segments of its copy under a name that no reader takes for a log's."""
+"""Damaged segments of a source, kept in the copy under a name that readers ignore."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from recordpress.log.copy._copy_log import CopyTask, refuse_changed, segment_nam
 from recordpress.log.copy.manifest import QuarantinedSegment, SourceFile
 from recordpress.log.findings import Finding
 
-# Brokers load ``.log`` files, and delete ``.deleted``, ``.cleaned`` and ``.swap`` (LogLoader); others they let be.
+# Brokers load ``.log`` files, delete ``.deleted``, ``.cleaned`` and ``.swap`` (LogLoader), and ignore everything else.
 QUARANTINED_SUFFIX = ".quarantined"
-_READ_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
-# "KIP-110": the wanted codec, which messages of v0 and v1 cannot have
+_READ_BYTES = 8 << 20  # size of one read: large enough to hide its fixed costs
+# "KIP-110": messages of v0 and v1 cannot have the wanted codec
 _NOT_OF_THE_SOURCE = (COPY_RULE, "file size", "KIP-110")
 
 
 def damage_of_source(task: CopyTask, error: RecordpressError) -> Finding:
-    """What an error says of the source; raises those that are not damage of it."""
+    """Return damage of the source as a finding; raise errors that have another cause."""
     if error.rule in _NOT_OF_THE_SOURCE:
         raise error
     finding = Finding.of_damage(error, file=task.segment.url)
@@ -26,7 +26,7 @@ def damage_of_source(task: CopyTask, error: RecordpressError) -> Finding:
 
 
 def quarantine_segment(task: CopyTask, files: FileSystem, finding: Finding) -> QuarantinedSegment:
-    """Copy the file as it is."""
+    """Copy the damaged file unchanged."""
     name = segment_name(task.segment) + QUARANTINED_SUFFIX
     checksum = position = 0
     with task.segment.open() as file, files.create(files.join(task.directory, name)) as writer:

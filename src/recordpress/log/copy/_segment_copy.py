@@ -66,18 +66,7 @@ class SegmentContent:
 
 @dataclass(frozen=True)
 class SegmentCopy:
-    """The result of `copy_segment`.
-
-    Attributes
-    ----------
-    before, after : SegmentContent
-    already : int
-        Batches that had the wanted form, and were copied byte for byte.
-    not_smaller : int
-        Batches that were copied byte for byte because the new codec would not have made them smaller.
-    crc32c : int
-        Of the copy's file.
-    """
+    """The contents of a segment and its copy; batches that were kept byte for byte, and the checksum of the file."""
 
     before: SegmentContent
     after: SegmentContent
@@ -109,7 +98,7 @@ def read_content(
         Cap on the decompressed size of one batch.
     threads : int
     codecs : CodecRegistry | None
-        Codecs of your own besides Kafka's five.
+        Custom codecs in addition to Kafka's five.
 
     Returns
     -------
@@ -184,7 +173,7 @@ def transcode_segment(
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
     codecs : CodecRegistry | None
-        Codecs of your own besides Kafka's five.
+        Custom codecs in addition to Kafka's five.
 
     Returns
     -------
@@ -229,7 +218,7 @@ def transcode_segment(
 
 
 def open_segment(files: FileSystem, path: str, complete: bool, max_message_bytes: int = INT32_MAX) -> FileRecords:
-    """A segment's file, by a name that may hold records."""
+    """Open a segment's file if its name may hold records."""
     refuse_without_records(path)
     return FileRecords(files.open(path), complete=complete, max_message_bytes=max_message_bytes)
 
@@ -242,11 +231,8 @@ def copy_segment(
     step: Callable[[int], None] | None = None,
     look: Look | None = None,
 ) -> SegmentCopy:
-    """Write what `recompressor` makes of the file to `target`.
-
-    `step` gets the number of source bytes done since its last call, often zero, and ends the work by raising. `look`
-    gets what is read back.
-    """
+    """Write the recompressed file to `target`. `step` gets the number of source bytes processed, often zero, and may
+    raise to cancel; `look` gets the bytes that are read back."""
     with files.create(target) as writer:
 
         def write(data: memoryview) -> None:
@@ -277,7 +263,7 @@ def pass_through(
     write: Callable[[memoryview], object],
     step: Callable[[int], None] | None = None,
 ) -> None:
-    """Every entry of the file goes through the recompressor, in order."""
+    """Feed every entry of the file to the recompressor, in order."""
     try:
         for position, piece in file.pieces():
             recompressor.feed(piece, position, write)

@@ -1,4 +1,4 @@
-"""A log in another magic: what that cannot hold is counted first, and refused unless it may be lost.
+"""A log in another magic: losses are counted first, and refused unless they are allowed.
 
 Source: org.apache.kafka.common.record.RecordsUtil.downConvert, org.apache.kafka.storage.internals.log.LogValidator.
 """
@@ -34,7 +34,7 @@ from recordpress.log.copy._segment_copy import pass_through
 from recordpress.typing import Integer, Level
 
 ALL = "all"
-# What a read_committed consumer does not get from the source, but gets from a copy without markers.
+# Records that a read_committed consumer gets only from a copy without markers.
 _UNSEEN = {
     "aborted": "records of aborted transactions, which would become visible",
     "ongoing": "records of transactions without an end, which would become visible",
@@ -136,13 +136,13 @@ class ConvertJob(CopyJob):
         more = sorted(set(recompressor.lost).difference(self._allowed))
         if more:
             raise CorruptRecordError(
-                f"{', '.join(more)}: there were none before, so the file was written to while it was read",
+                f"{', '.join(more)}: absent from the first pass, so the file was written to while it was read",
                 file=file,
                 rule="a log is not in use",
             )
 
     def write_sidecars(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
-        """All are made from the copy, except ``partition.metadata``."""
+        """Rebuild all files from the copy, except ``partition.metadata``."""
         names = copy_small_files(partition, files, directory, (PARTITION_METADATA,), ())
         segments = list_copied_segments(partition, files, directory)
         if not segments:

@@ -15,10 +15,10 @@ from recordpress.errors import CorruptRecordError
 from recordpress.files import FileSystem
 from recordpress.log.findings import Finding
 
-MANIFEST = "recordpress-manifest.json"  # brokers ignore files that they do not know
+MANIFEST = "recordpress-manifest.json"  # brokers ignore unknown files
 FORMAT = 1
 _RULE = "manifest"
-_LARGEST = 1 << 28  # bytes: of some hundred thousand segments
+_LARGEST = 1 << 28  # bytes: enough for several hundred thousand segments
 
 
 @dataclass(frozen=True)
@@ -271,13 +271,13 @@ class Manifest:
             for one in manifest.skipped:
                 _construct(Finding, one)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            raise CorruptRecordError(f"this is no manifest: {error}", file=file, rule=_RULE) from None
+            raise CorruptRecordError(f"not a recordpress manifest: {error}", file=file, rule=_RULE) from None
         if form != FORMAT:
             raise CorruptRecordError(f"the manifest has the form {form!r}, not {FORMAT}", file=file, rule=_RULE)
         return manifest
 
     def write(self, files: FileSystem, directory: str) -> None:
-        """Publish it in a directory, replacing the one there."""
+        """Write the manifest to a directory, replacing an existing one."""
         with files.create(files.join(directory, MANIFEST)) as writer:
             writer.write(self.to_json().encode())
             writer.publish()
@@ -285,22 +285,19 @@ class Manifest:
 
 def _tail(source: SourceFile) -> Finding:
     size = source.trailing_bytes
-    message = f"the last {size} bytes hold no whole entry, and are not in the copy"
+    message = f"the last {size} bytes hold no complete entry, and are not in the copy"
     return Finding(source.file, source.bytes - size, size, None, "record set framing", message)
 
 
 def read_manifest(files: FileSystem, directory: str) -> Manifest | None:
-    """The manifest in a directory; None if there is none.
-
-    Raises
-    ------
-    CorruptRecordError
-    """
+    """Return the manifest in a directory; None if it does not exist."""
     path = files.join(directory, MANIFEST)
     try:
         with files.open(path) as file:
             if file.size > _LARGEST:
-                raise CorruptRecordError(f"{file.size} bytes are no manifest", file=file.name, rule=_RULE)
+                raise CorruptRecordError(
+                    f"file too large for a manifest ({file.size} bytes)", file=file.name, rule=_RULE
+                )
             return Manifest.from_json(file.read_exactly(0, file.size), file.name)
     except FileNotFoundError:
         return None
@@ -310,7 +307,7 @@ _Record = TypeVar("_Record")
 
 
 def _construct(kind: type[_Record], values: dict[str, Any]) -> _Record:
-    """A dataclass from the values that it has fields for; their types must be right."""
+    """Return a dataclass from the values that it has fields for; their types must match."""
     given = {}
     for name, hint in _hints(kind).items():  # type: ignore[arg-type]
         if name in values:
@@ -327,7 +324,7 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 
 def _is_a(value: object, hint: Any) -> bool:
-    """Whether a value out of JSON has the type that a field declares."""
+    """Return whether a value from JSON has the type that a field declares."""
     inner = get_args(hint)
     if get_origin(hint) is tuple:
         return isinstance(value, tuple) and all(_is_a(one, inner[0]) for one in value)

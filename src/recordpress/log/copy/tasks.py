@@ -1,16 +1,15 @@
-"""A transcoding copy whose segments are made by others: processes on other machines, say. A door for
-`recordpress.spark`.
+"""A transcoding copy whose segments other processes make. A door for `recordpress.spark`.
 
 ::
 
-    driver      _copy_log: places, lock, what is left ──► groups of tasks                manifest ──► its name
+    driver      _copy_log: plan, lock, remaining segments ──► groups of tasks            manifest ──► final name
                                                                │                            ▲
     elsewhere                                         copy_group: each segment, its indexes ┘
-                                                      then a proof, for the case that the driver is killed
+                                                      then a proof, in case the driver is killed
 
-A segment that is larger than the share of one process is made in parts, which are joined when all are there
-(_copy_parts). A group may be made twice, and at once: files are written under names of their own, and each attempt
-gives the same.
+A segment that is larger than the share of one process is copied in parts, which are joined at the end (_copy_parts). A
+group may run twice, even at the same time: files are written under temporary names, and each attempt writes the same
+bytes.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ _LARGEST_PROOF = 1 << 28  # bytes, as of a manifest
 
 
 class CopyGroup(NamedTuple):
-    """Segments that one process makes, one after another."""
+    """Segments that one process copies in order."""
 
     job: TranscodeJob
     files: FileSystem
@@ -75,7 +74,7 @@ class CopyGroup(NamedTuple):
     places: tuple[str, ...]
 
     def run(self) -> list[FinishedSegment]:
-        """Copy them."""
+        """Copy the segments."""
         done = [(task.partition, self._copy(task)) for task in self.tasks]
         _prove(self, done)
         return done
@@ -91,14 +90,14 @@ class CopyGroup(NamedTuple):
 
 
 class JoinGroup(NamedTuple):
-    """A segment whose parts are there, and are now joined."""
+    """A segment whose parts are complete."""
 
     group: CopyGroup
     parts: tuple[CopiedPart | DamagedPart, ...]
     threads: int
 
     def run(self) -> list[FinishedSegment]:
-        """Join them."""
+        """Join the parts."""
         [task] = self.group.tasks
         done = [(task.partition, self._copy(task))]
         _prove(self.group, done)
@@ -137,12 +136,12 @@ def transcode_by(
 
 
 def copy_group(group: CopyWork) -> Any:
-    """Make the segments of a group, or a part of one; what is returned is for `transcode_by`."""
+    """Run a group or a part in this process; the result is for `transcode_by`."""
     return group.run()
 
 
 def _cores() -> int:
-    """Those that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -151,7 +150,7 @@ def _discard(size: int) -> None:
 
 
 def _prove(group: CopyGroup, done: list[FinishedSegment]) -> None:
-    """What is done, as a manifest of its own. There is no place for it if the copy was finished meanwhile."""
+    """Write a manifest of the finished segments to the work directory, for the case that the driver is killed."""
     by_place: dict[str, tuple[CopiedSegment, ...]] = {}
     for place, (_, one) in zip(group.places, done, strict=True):
         if isinstance(one, CopiedSegment):
@@ -166,7 +165,7 @@ def _prove(group: CopyGroup, done: list[FinishedSegment]) -> None:
 
 
 def manifest_of(src: Paths) -> Manifest | None:
-    """The manifest in a directory; None if there is none, or none that can be read."""
+    """Return the manifest in a directory; None if it is missing or unreadable."""
     if not isinstance(src, str | os.PathLike):
         return None
     files, path = resolve(src)

@@ -1,4 +1,4 @@
-"""A log with another codec: the job, and an estimate of it."""
+"""A log with another codec: the job, and its estimate."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _estimate(job: TranscodeJob, partitions: tuple[Partition, ...]) -> Estimate:
 
 
 def _sample(job: TranscodeJob, segment: Segment) -> RecompressThreads:
-    """Convert the first megabytes of a segment in this thread, and drop the result."""
+    """Recompress the first megabytes of a segment in this thread, and drop the result."""
     with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
         recompressor = job.recompressor(1, file.path)
         try:

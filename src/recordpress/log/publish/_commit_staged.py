@@ -1,11 +1,11 @@
-"""Staged segments become a part of their log; see `recordpress.log.publish.staging`.
+"""The commit of staged segments to their log; see `recordpress.log.publish.staging`.
 
 ::
 
-    lock ──► what others left: finished or deleted ──► plan ──► journal ──► roll forward ──► _SUCCESS
-                                                            └─► in a store, which cannot rename: all files first
+    lock ──► finish or delete other jobs ──► plan ──► journal ──► roll forward ──► _SUCCESS
+                                                └─► in a store, which cannot rename: all files first
 
-A journal that was written is rolled forward as often as it takes: each step gives the same when it is done again.
+Rolling a journal forward is idempotent: it is repeated until it succeeds.
 """
 
 from __future__ import annotations
@@ -36,22 +36,14 @@ from recordpress.log.publish._roll_forward import prepare, roll_forward
 from recordpress.log.publish._staged import JOURNAL, Stage, StagedSegment, is_dead, staged_jobs
 from recordpress.log.publish.lease import lease
 
-_PATIENCE = 600.0  # seconds that one job waits for another to publish
-_KEPT_BYTES = 32 << 20  # a staged segment from here on stays one; smaller ones are joined, or they would be too many
-_FORGOTTEN = 24 * 3600.0  # seconds after which a job that nobody knows of counts as ended
+_PATIENCE = 600.0  # seconds that one job waits for another
+_KEPT_BYTES = 32 << 20  # larger staged segments stay separate; smaller ones are joined to limit their number
+_FORGOTTEN = 24 * 3600.0  # seconds after which a job without a known process counts as ended
 
 
 @dataclass(frozen=True)
 class PublishedPartition:
-    """What a job added to one partition.
-
-    Attributes
-    ----------
-    topic : str
-    partition : int
-    first_offset, next_offset : int
-    records, bytes, segments : int
-    """
+    """The records that a job added to one partition."""
 
     topic: str
     partition: int
@@ -73,37 +65,12 @@ def commit_staged(
     write_id: str | None = None,
     batch_id: int | None = None,
 ) -> list[PublishedPartition]:
-    """Make the segments of a job a part of the log: all of them, or none.
+    """Add the segments of a job to the log: all of them, or none; return the changes, or [] if the job was committed
+    before.
 
-    Parameters
-    ----------
-    stage : Stage
-    staged : sequence of StagedSegment
-        Of each partition in the order of its records, unless they have offsets.
-    segment_bytes : int
-        Up to which small ones are joined.
-    index_interval_bytes : int
-    overwrite : bool
-        The log's partitions are replaced by these.
-    has_offsets : bool
-        The records keep their offsets.
-    write_id : str | None
-        What the caller calls the job: nothing is published if a job of that name was.
-    batch_id : int | None
-        The job is a batch of the stream `write_id`: nothing is published if it was, or one after it.
-
-    Returns
-    -------
-    list of PublishedPartition
-        Empty if the job was published before.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Offsets overlap, or are below the log's end; a broker runs there; another job publishes for a long time.
-    CorruptRecordError
-        The log's last segment does not end with a whole batch.
-    OSError
+    Segments of a partition are in the order of their records, unless they have offsets. Small ones are joined up to
+    `segment_bytes`. With `overwrite` they replace the partitions of the log. `write_id` names the job, or with
+    `batch_id` the stream: nothing is written if that job, that batch or a later one was committed.
     """
     check_target(stage.files, stage.target)
     with _locked(stage.files, stage.root, stage.target):
@@ -117,7 +84,7 @@ def commit_staged(
         journal = Journal(
             has_offsets,
             index_interval_bytes,
-            tuple(_planned(staged, ends, segment_bytes, has_offsets)),
+            tuple(_plan(staged, ends, segment_bytes, has_offsets)),
             tuple(sorted(ends)),
             tuple(path for paths in old.values() for path in paths),
             write_id,
@@ -129,7 +96,7 @@ def commit_staged(
             write_journal(stage.files, stage.path, journal)
             _finish(stage.files, stage.target, stage.path, journal)
         stage.clear()
-    return _published(journal)
+    return _changes(journal)
 
 
 def _was_written(stage: Stage, write_id: str, batch_id: int | None) -> bool:
@@ -139,7 +106,7 @@ def _was_written(stage: Stage, write_id: str, batch_id: int | None) -> bool:
 
 
 def withdraw(stage: Stage) -> None:
-    """Delete what a job left, unless its journal was written: then whoever publishes next finishes it."""
+    """Delete a job's directory, unless its journal exists: then the next commit finishes it."""
     try:
         stage.files.info(stage.files.join(stage.path, JOURNAL))
     except FileNotFoundError:
@@ -147,12 +114,7 @@ def withdraw(stage: Stage) -> None:
 
 
 def check_target(files: FileSystem, target: str) -> None:
-    """Raise if the target cannot be a log dir that is written to.
-
-    Raises
-    ------
-    InvalidArgumentError
-    """
+    """Raise if the target cannot be a log dir to write to."""
     try:
         info = files.info(target)
     except FileNotFoundError:
@@ -173,7 +135,7 @@ def check_target(files: FileSystem, target: str) -> None:
 
 @contextmanager
 def _locked(files: FileSystem, root: str, target: str) -> Iterator[None]:
-    """Only one job publishes; others wait."""
+    """Lock the log dir against other jobs, which wait."""
     if isinstance(files, LocalFileSystem):
         files.make_directory(target)
         with ExitStack() as held:
@@ -214,7 +176,7 @@ def _enter(held: ExitStack, lock: str, target: str) -> None:
 
 
 def _settle(stage: Stage) -> None:
-    """Finish the jobs that were committed and not published, and delete those that ended without."""
+    """Finish the jobs that were committed, and delete those that ended without a commit."""
     for path in staged_jobs(stage.files, stage.root):
         if path == stage.path:
             continue
@@ -259,7 +221,7 @@ def _finish(files: FileSystem, target: str, path: str, journal: Journal) -> None
 
 
 def _check_staged(stage: Stage, staged: Sequence[StagedSegment]) -> None:
-    """All that tasks spoke of is there."""
+    """Raise if a file that a task reported is missing or has another size."""
     there: dict[str, int | None] = {}
     for attempt in {one.file.partition("/")[0] for one in staged}:
         with suppress(FileNotFoundError):
@@ -276,7 +238,7 @@ def _check_staged(stage: Stage, staged: Sequence[StagedSegment]) -> None:
 
 
 def _ends(stage: Stage, staged: Sequence[StagedSegment]) -> dict[str, int]:
-    """Where the partitions end that are there already, by the names of their directories."""
+    """Return the end offsets of existing partitions by directory."""
     found = {}
     for name in sorted({f"{one.topic}-{one.partition}" for one in staged}):
         end = _end_of(stage.files, stage.files.join(stage.target, name))
@@ -297,7 +259,7 @@ def _end_of(files: FileSystem, directory: str) -> int | None:
 
 
 def _partitions_of(files: FileSystem, target: str) -> dict[str, list[str]]:
-    """Kafka's files in the directories of partitions: paths in the target."""
+    """Return Kafka's files by partition directory, as paths in the target."""
     found: dict[str, list[str]] = {}
     try:
         entries = files.list(target)
@@ -318,7 +280,7 @@ def _is_kafkas(name: str) -> bool:
     return len(stem) == 20 and stem.isdigit() and suffix in ("log", "index", "timeindex", "txnindex", "snapshot")
 
 
-def _planned(
+def _plan(
     staged: Sequence[StagedSegment], ends: dict[str, int], segment_bytes: int, has_offsets: bool
 ) -> Iterator[PlannedSegment]:
     def place(one: StagedSegment) -> tuple[str, int]:
@@ -355,7 +317,7 @@ def _refuse_overlaps(name: str, ordered: Sequence[StagedSegment], end: int | Non
 
 
 def _runs(ordered: Sequence[StagedSegment], segment_bytes: int, has_offsets: bool) -> Iterator[list[StagedSegment]]:
-    """Those that become one segment."""
+    """Yield the groups of staged segments that become one segment."""
     run: list[StagedSegment] = []
     for one in ordered:
         if run and not _may_join(run, one, segment_bytes, has_offsets):
@@ -374,7 +336,7 @@ def _may_join(run: Sequence[StagedSegment], one: StagedSegment, segment_bytes: i
     return sum(each.next_offset for each in run) + one.next_offset - 1 <= INT32_MAX
 
 
-def _published(journal: Journal) -> list[PublishedPartition]:
+def _changes(journal: Journal) -> list[PublishedPartition]:
     found = []
     for _, group in groupby(journal.segments, key=lambda one: one.directory):
         segments = list(group)

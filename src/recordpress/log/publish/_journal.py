@@ -1,4 +1,4 @@
-"""What a job has decided to publish, as a JSON file beside what it staged."""
+"""The committed plan of a job, as a JSON file next to its staged segments."""
 
 from __future__ import annotations
 
@@ -12,23 +12,15 @@ from recordpress.errors import CorruptRecordError
 from recordpress.files import FileSystem
 from recordpress.log.publish._staged import JOURNAL, StagedSegment
 
-WRITES = "_recordpress-writes.json"  # brokers ignore files that they do not know
+WRITES = "_recordpress-writes.json"  # brokers ignore unknown files
 STREAMS = "_recordpress-streams.json"
-_LARGEST = 1 << 28  # bytes: of some hundred thousand segments
+_LARGEST = 1 << 28  # bytes: enough for several hundred thousand segments
 _RULE = "journal of staged segments"
 
 
 @dataclass(frozen=True)
 class PlannedSegment:
-    """A segment of the log, and what it is made of.
-
-    Attributes
-    ----------
-    directory : str
-        In the log dir.
-    base_offset, next_offset : int
-    staged : tuple of StagedSegment
-    """
+    """A segment of the log, in a directory of the log dir, and the staged segments that it consists of."""
 
     directory: str
     base_offset: int
@@ -38,24 +30,8 @@ class PlannedSegment:
 
 @dataclass(frozen=True)
 class Journal:
-    """All of it.
-
-    Attributes
-    ----------
-    has_offsets : bool
-        The batches have their offsets already.
-    index_interval_bytes : int
-    segments : tuple of PlannedSegment
-        By directory, in order.
-    grown : tuple of str
-        The directories of partitions that were there before.
-    remove : tuple of str
-        Files that the job replaces.
-    write_id : str | None
-        What the caller calls the job, or the stream that it is a batch of.
-    batch_id : int | None
-        Of the stream.
-    """
+    """The plan of a job: its segments in order of directories, the directories that existed before (`grown`), and the
+    files that it replaces (`remove`)."""
 
     has_offsets: bool
     index_interval_bytes: int
@@ -67,20 +43,14 @@ class Journal:
 
 
 def write_journal(files: FileSystem, path: str, journal: Journal) -> None:
-    """Into a job's directory."""
+    """Write the journal to a job's directory."""
     with files.create(files.join(path, JOURNAL)) as writer:
         writer.write(json.dumps(asdict(journal)).encode())
         writer.publish()
 
 
 def read_journal(files: FileSystem, path: str) -> Journal | None:
-    """From a job's directory; None if the job was not committed.
-
-    Raises
-    ------
-    CorruptRecordError
-        It is something else, or names a place outside of the log dir.
-    """
+    """Read the journal from a job's directory; None if the job was not committed."""
     try:
         with files.open(files.join(path, JOURNAL)) as file:
             data = file.read_exactly(0, min(file.size, _LARGEST))
@@ -90,44 +60,30 @@ def read_journal(files: FileSystem, path: str) -> Journal | None:
     try:
         journal = _journal_of(json.loads(data))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise CorruptRecordError(f"it is not what recordpress wrote: {error}"[:300], file=name, rule=_RULE) from None
+        raise CorruptRecordError(f"not a journal of recordpress: {error}"[:300], file=name, rule=_RULE) from None
     if odd := [place for place in _places(journal) if not _is_inside(place)]:
-        raise CorruptRecordError(f"{odd[0]!r} is no place in the log dir"[:300], file=name, rule=_RULE)
+        raise CorruptRecordError(f"{odd[0]!r} is outside the log directory"[:300], file=name, rule=_RULE)
     return journal
 
 
 def written_ids(files: FileSystem, target: str) -> list[str]:
-    """What callers called the jobs that wrote to a log dir.
-
-    Raises
-    ------
-    CorruptRecordError
-        The file is something else.
-    """
+    """Return the ids of the jobs that wrote to a log dir."""
     found, name = _read(files, files.join(target, WRITES), [])
     if isinstance(found, list) and all(isinstance(one, str) for one in found):
         return found
-    raise CorruptRecordError("it is not a list of ids, as recordpress wrote it", file=name, rule="ids of writes")
+    raise CorruptRecordError("not a list of ids", file=name, rule="ids of writes")
 
 
 def written_batches(files: FileSystem, target: str) -> dict[str, int]:
-    """The latest batch of each stream that wrote to a log dir.
-
-    Raises
-    ------
-    CorruptRecordError
-        The file is something else.
-    """
+    """Return the latest batch of each stream that wrote to a log dir."""
     found, name = _read(files, files.join(target, STREAMS), {})
     if isinstance(found, dict) and all(type(one) is int for one in found.values()):
         return found
-    raise CorruptRecordError(
-        "it is not batches by stream, as recordpress wrote them", file=name, rule="batches of streams"
-    )
+    raise CorruptRecordError("not an object of batches by stream", file=name, rule="batches of streams")
 
 
 def _read(files: FileSystem, path: str, missing: Any) -> tuple[Any, str]:
-    """What is in a file of JSON, None if that is something else; and the file's name."""
+    """Read a JSON file; return its content, None if it is not JSON, and its name."""
     try:
         with files.open(path) as file:
             data, name = file.read_exactly(0, min(file.size, _LARGEST)), file.name

@@ -1,8 +1,8 @@
-"""Carry out a journal: staged segments get their offsets, the files beside them, and their names.
+"""Execution of a journal: staged segments get their offsets, sidecar files and names.
 
-On a local disk that is done after the journal: a few bytes are written into each file, which is renamed. An object can
-only be written as a whole: there all files of the log are made in the job's directory ``ready``, read back, and after
-the journal the store copies them to their names.
+On a local disk this follows the journal: a few bytes are written into each file, which is then renamed. An object can
+only be written as a whole: there all files of the log are written to the job's directory ``ready`` and read back before
+the journal, and the store copies them to their names afterwards.
 """
 
 from __future__ import annotations
@@ -28,20 +28,14 @@ from recordpress.log.publish.complete_directory import SUCCESS
 from recordpress.log.sidecars.checkpoints import leader_epochs_bytes
 from recordpress.log.sidecars.producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
 
-_REMOVED = "removed"  # a file that says: what the job replaces is gone
-_MOST_IDS = 10_000  # of writes and of streams, the latest ones: a job is run again soon, or not at all
-_READY = "ready"  # where a store has the files until the job is committed
-_AT_ONCE = 8  # partitions: most of the time goes into waiting for disks or stores
+_REMOVED = "removed"  # marker: the replaced files are deleted
+_MOST_IDS = 10_000  # latest writes and streams to keep: a job is repeated soon, or never
+_READY = "ready"  # directory of files in a store until the commit
+_AT_ONCE = 8  # concurrent partitions: most time is spent waiting for disks or stores
 
 
 def prepare(files: FileSystem, target: str, job: str, journal: Journal) -> None:
-    """Make what a store cannot rename, before the journal is written: each staged segment is read once.
-
-    Raises
-    ------
-    RecordpressError, OSError
-        Nothing was published.
-    """
+    """Write the files that a store cannot rename, before the journal: each staged segment is read once."""
     if not isinstance(files, LocalFileSystem):
         _for_each_partition(
             journal, lambda group: _Partition(files, target, job, journal, group, files.join(job, _READY)).make()
@@ -57,13 +51,7 @@ def _for_each_partition(journal: Journal, work: Callable[[list[PlannedSegment]],
 
 
 def roll_forward(files: FileSystem, target: str, job: str, journal: Journal) -> None:
-    """Publish what the journal of the job in the directory `job` says, or what is left of it.
-
-    Raises
-    ------
-    RecordpressError, OSError
-        It can be called again.
-    """
+    """Carry out the rest of a journal; the call can be repeated after an error."""
     with suppress(FileNotFoundError):
         files.delete(files.join(target, SUCCESS))
     _remove(files, target, job, journal)
@@ -77,7 +65,7 @@ def roll_forward(files: FileSystem, target: str, job: str, journal: Journal) -> 
 
 
 def _remember(files: FileSystem, target: str, write_id: str, batch_id: int | None) -> None:
-    """What was written, for whoever tries to write it again. Of a stream the latest batch is enough."""
+    """Record the write, so that it is not repeated. For a stream the latest batch is enough."""
     if batch_id is None:
         ids = [one for one in written_ids(files, target) if one != write_id]
         _write(files, files.join(target, WRITES), json.dumps([*ids, write_id][-_MOST_IDS:]).encode())
@@ -89,7 +77,7 @@ def _remember(files: FileSystem, target: str, write_id: str, batch_id: int | Non
 
 
 def _remove(files: FileSystem, target: str, job: str, journal: Journal) -> None:
-    """Once: what is there later under such a name is new."""
+    """Delete the replaced files once: a later file with such a name is new."""
     if not journal.remove:
         return
     mark = files.join(job, _REMOVED)
@@ -101,7 +89,7 @@ def _remove(files: FileSystem, target: str, job: str, journal: Journal) -> None:
     stays = {segment.directory for segment in journal.segments}
     for path in journal.remove:
         directory, _, name = path.partition("/")
-        if name != "partition.metadata" or directory not in stays:  # it has the topic's id
+        if name != "partition.metadata" or directory not in stays:  # it holds the topic id
             with suppress(FileNotFoundError):
                 files.delete(files.join(target, path))
     for directory in {path.partition("/")[0] for path in journal.remove} - stays:
@@ -110,7 +98,7 @@ def _remove(files: FileSystem, target: str, job: str, journal: Journal) -> None:
 
 
 def _move(files: FileSystem, target: str, job: str, group: list[PlannedSegment]) -> None:
-    """Have the store give one partition its files, or those that are left: each segment after what is beside it."""
+    """Copy the remaining files of one partition to their names in the store, each segment after its sidecar files."""
     name = group[0].directory
     place = files.join(target, name)
     files.make_directory(place)
@@ -121,14 +109,14 @@ def _move(files: FileSystem, target: str, job: str, group: list[PlannedSegment])
     waiting = {info.name for info in found}
     for segment in group:
         file, size = f"{segment.base_offset:020}{LOG_FILE_SUFFIX}", sum(one.bytes for one in segment.staged)
-        if file not in waiting and not _is_there(files, files.join(place, file), size):
+        if file not in waiting and not _has_size(files, files.join(place, file), size):
             gone = files.url(files.join(job, _READY, name, file))
             raise StorageError("a segment of a committed job is gone", file=gone)
     for info in sorted(found, key=lambda info: (info.name.endswith(LOG_FILE_SUFFIX), info.name)):
         files.move(info.path, files.join(place, info.name))
 
 
-def _is_there(files: FileSystem, path: str, size: int) -> bool:
+def _has_size(files: FileSystem, path: str, size: int) -> bool:
     try:
         return files.info(path).size == size
     except FileNotFoundError:
@@ -142,8 +130,8 @@ def _write(files: FileSystem, path: str, data: bytes) -> None:
 
 
 class _Partition:
-    """The segments of one partition, one after another: a reader sees them from the first one on. They are made in a
-    directory of the log dir, or of one that is `ready`."""
+    """The segments of one partition, written in order so that readers see a prefix; `ready` is the log dir or the
+    staging directory."""
 
     def __init__(
         self, files: FileSystem, target: str, job: str, journal: Journal, segments: list[PlannedSegment], ready: str
@@ -169,7 +157,7 @@ class _Partition:
             _write(files, files.join(self._directory, LEADER_EPOCH_CHECKPOINT), leader_epochs_bytes([]))
 
     def _producers(self) -> list[ProducerState] | None:
-        """The state of producers at the end of the log: no batch here has one. None if nothing says what it is."""
+        """Return the producer state at the end of the log, to which batches here add nothing; None if unknown."""
         if self._is_new:
             return []
         name = f"{self._segments[0].base_offset:020}{PRODUCER_SNAPSHOT_FILE_SUFFIX}"
@@ -219,7 +207,7 @@ class _Partition:
         try:
             file = self._files.open(path)
         except FileNotFoundError:
-            if not _is_there(self._files, target, staged.bytes):
+            if not _has_size(self._files, target, staged.bytes):
                 raise StorageError("a staged segment is gone", file=self._files.url(path)) from None
             return
         with file:

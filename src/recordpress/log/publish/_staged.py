@@ -1,4 +1,4 @@
-"""Segments of a log that are not a part of it yet; see `recordpress.log.publish.staging`."""
+"""Segments that are not part of a log yet; see `recordpress.log.publish.staging`."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ STAGING = ".recordpress-staging"
 OWNER = "job.json"
 JOURNAL = "journal.json"
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-_SHOWN = 100  # characters of a partition's name: with what comes after it 249 would be too many for a file
-_LARGEST_OWNER = 4096  # bytes that are read of another job's file
+_SHOWN = 100  # characters of a partition's name: all 249 and the suffix would be too long for a file name
+_LARGEST_OWNER = 4096  # bytes to read of another job's file
 
 
 def check_topic(name: str) -> None:
-    """Raise for a name that no broker gives a topic (Kafka's Topic.validate): it becomes a directory's."""
+    """Raise if a name is not valid for a topic (Kafka's Topic.validate): it becomes a directory name."""
     if not _TOPIC.fullmatch(name) or name in (".", ".."):
         raise InvalidArgumentError(
             f"{name[:300]!r} is not the name of a topic: 1 to 249 of the characters a-z A-Z 0-9 . _ -", field="topic"
@@ -36,21 +36,8 @@ def check_topic(name: str) -> None:
 
 @dataclass(frozen=True)
 class StagedSegment:
-    """Batches of one partition that follow one another, in a file of their own.
-
-    Attributes
-    ----------
-    topic : str
-    partition : int
-    file : str
-        In the job's directory.
-    bytes : int
-    crc32c : int
-        Of the file.
-    records : int
-    first_offset, next_offset : int
-        From 0 on, unless the records came with offsets.
-    """
+    """Consecutive batches of one partition in a file of the job's directory; offsets start at 0 unless the records have
+    offsets."""
 
     topic: str
     partition: int
@@ -64,17 +51,7 @@ class StagedSegment:
 
 @dataclass(frozen=True)
 class Stage:
-    """Where a job's segments are until they are published.
-
-    Attributes
-    ----------
-    files : FileSystem
-    target : str
-        The log dir.
-    job : str
-    owner : dict
-        The process that ends with the job: ``system`` and ``process``.
-    """
+    """The staging directory of a job in a log dir, and the process that ends with the job."""
 
     files: FileSystem
     target: str
@@ -83,15 +60,15 @@ class Stage:
 
     @classmethod
     def new(cls, files: FileSystem, target: str) -> Stage:
-        """For a job of the process that runs Spark's driver, which this one is a child of."""
+        """Return a stage for a job of the process that runs Spark's driver, the parent of this one."""
         return cls(files, target, uuid4().hex, {"system": system_id(), "process": _driver()})
 
     def of_stream(self, stream: str) -> Stage:
-        """The same for a batch of a stream, which is named by a UUID: of these only one is written at a time."""
+        """Return a stage for a batch of a stream, which is named by a UUID; a stream writes one batch at a time."""
         return replace(self, job=f"{UUID(stream)}.{self.job}")
 
     def replaces(self, job: str) -> bool:
-        """Whether that is an earlier job of the same stream, which ended without being committed."""
+        """Return whether `job` is an earlier, uncommitted job of the same stream."""
         stream, point, _ = self.job.partition(".")
         return bool(point) and job != self.job and job.startswith(f"{stream}.")
 
@@ -104,7 +81,7 @@ class Stage:
         return self.files.join(self.root, self.job)
 
     def attempt(self) -> str:
-        """A directory for one attempt of a task; its name in the job's."""
+        """Create a directory for one attempt of a task; return its name."""
         name = uuid4().hex
         self.files.make_directory(self.files.join(self.path, name))
         with self.files.create(self.files.join(self.path, OWNER)) as writer:
@@ -113,17 +90,17 @@ class Stage:
         return name
 
     def clear(self) -> None:
-        """Delete the job's directory, and the one that holds those of all jobs if it was the last."""
+        """Delete the job's directory, and the parent directory if it is empty."""
         self.files.delete_directory(self.path)
         remove_if_empty(self.files, self.root)
 
 
 def is_dead(files: FileSystem, path: str) -> bool | None:
-    """Whether the process of another job has ended; None if that cannot be told from here."""
+    """Return whether the process of another job has ended; None if unknown."""
     try:
         with files.open(files.join(path, OWNER)) as file:
-            said = json.loads(file.read_at(0, min(file.size, _LARGEST_OWNER)))
-        system, process = said["system"], said["process"]
+            owner = json.loads(file.read_at(0, min(file.size, _LARGEST_OWNER)))
+        system, process = owner["system"], owner["process"]
     except (OSError, ValueError, TypeError, KeyError):
         return None
     if not system or system != system_id() or not isinstance(process, int):
@@ -132,7 +109,7 @@ def is_dead(files: FileSystem, path: str) -> bool | None:
 
 
 def _driver() -> int:
-    """The nearest Java process above this one, or else the parent."""
+    """Return the id of the nearest Java ancestor of this process, or of its parent."""
     process = parent = os.getppid()
     while process > 1:
         try:
@@ -148,25 +125,8 @@ def _driver() -> int:
 
 
 class StagedPartition:
-    """What one attempt of a task writes for one partition.
-
-    Parameters
-    ----------
-    stage : Stage
-    attempt : str
-        As `Stage.attempt` gave it.
-    topic : str
-    partition : int
-    segment_bytes : int
-        ``segment.bytes``: a file that would become larger ends before.
-    has_offsets : bool
-        The batches come with offsets of their own; others begin at 0 each.
-
-    Attributes
-    ----------
-    segments : list of StagedSegment
-        Those that are complete.
-    """
+    """The segments that one attempt of a task writes for one partition; a segment ends before it exceeds
+    `segment_bytes`."""
 
     def __init__(
         self, stage: Stage, attempt: str, topic: str, partition: int, segment_bytes: int, has_offsets: bool
@@ -205,7 +165,7 @@ class StagedPartition:
         self._next = last + 1
 
     def _ends_before(self, size: int, first: int, last: int) -> bool:
-        """Where LogSegment.shouldRoll says so, and where offsets go back."""
+        """Return whether a new segment must begin, by LogSegment.shouldRoll or because offsets go back."""
         return self._bytes + size > self._most or first < self._next or last - self._first > INT32_MAX
 
     def _open(self, first: int) -> Writer:
@@ -218,8 +178,8 @@ class StagedPartition:
         return writer
 
     def close(self) -> None:
-        """End the file; it is read back, and its checksum compared. In a store whoever publishes does that: all files
-        are read for their offsets, before the job is committed."""
+        """End the file, read it back and compare its checksum. In a store the commit does this: it reads all files for
+        their offsets."""
         writer, self._writer = self._writer, None
         if writer is None:
             return
@@ -245,14 +205,14 @@ class StagedPartition:
             self._next = 0
 
     def discard(self) -> None:
-        """Leave nothing of a file that is being written."""
+        """Discard the file that is being written."""
         writer, self._writer = self._writer, None
         if writer is not None:
             writer.discard()
 
 
 def staged_jobs(files: FileSystem, root: str) -> Iterator[str]:
-    """The directories of all jobs."""
+    """Return the directories of all jobs."""
     try:
         found = files.list(root)
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""Offsets for batches that were made without them: a checksum does not cover a batch's base offset.
+"""Offsets for batches that were written without them.
 
-All other offsets of a batch count from its base offset (message format v2), so a log's next offset makes a batch that
-begins at 0 a part of that log, without decompressing it.
+All other offsets of a v2 batch count from its base offset, which the checksum does not cover. So a batch that begins at
+0 becomes part of a log when the log's next offset is written into it, without decompression.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OVERHEAD = 12  # of an entry, not counted by its length
 
 
 def header_of(data: bytes | bytearray | memoryview, at: int = 0, position: int = 0) -> BatchHeader:
-    """The header of the v2 batch at a byte of `data`."""
+    """Parse the header of the v2 batch at a byte of `data`."""
     base, length, epoch, magic, crc, attributes, delta, first, largest, producer, producer_epoch, sequence, count = (
         _HEADER.unpack_from(data, at)
     )
@@ -36,23 +36,7 @@ def header_of(data: bytes | bytearray | memoryview, at: int = 0, position: int =
 
 
 class Stamp:
-    """Gives batches that follow one another their offsets, and collects what is in the files beside them.
-
-    Parameters
-    ----------
-    builder : SidecarBuilder
-        Gets each batch.
-    next_offset : int
-        Of the first batch.
-    keeps : bool
-        The batches have their offsets already.
-
-    Attributes
-    ----------
-    next_offset : int
-    position : int
-        Bytes so far.
-    """
+    """Assign offsets to consecutive batches (unless `keeps`), and pass their headers to the builder of indexes."""
 
     def __init__(self, builder: SidecarBuilder, next_offset: int, keeps: bool) -> None:
         self._builder = builder
@@ -61,7 +45,7 @@ class Stamp:
         self.position = 0
 
     def base_of(self, header: BatchHeader) -> int:
-        """The batch's offset in the log; the batch counts as passed."""
+        """Return the batch's offset in the log, and advance past the batch."""
         base = header.base_offset if self._keeps else self.next_offset
         last = base + header.last_offset - header.base_offset
         self._builder.add(header._replace(position=self.position, base_offset=base, last_offset=last))
@@ -70,7 +54,7 @@ class Stamp:
         return base
 
     def stamped(self, file: FileRecords) -> Iterator[tuple[memoryview, bytearray]]:
-        """The file in pieces, each as it is, and with its offsets."""
+        """Yield the file in pieces, each as it is and with its offsets."""
         for _, piece in file.pieces():
             data = bytearray(piece)
             at = 0
@@ -81,7 +65,7 @@ class Stamp:
             yield piece, data
 
     def stamp_in_place(self, path: str, headers: Iterable[BatchHeader]) -> None:
-        """Write the offsets into a local file, and bring them to the disk."""
+        """Write the offsets into a local file, and sync it."""
         descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW)
         try:
             for header in headers:
@@ -94,13 +78,7 @@ class Stamp:
 
 
 def headers_of(file: RandomAccessFile, bytes_expected: int) -> Iterator[BatchHeader]:
-    """Every header of a file that was written completely.
-
-    Raises
-    ------
-    CorruptRecordError
-        It has another size.
-    """
+    """Walk the headers of a file; raise if it does not have the expected size."""
     if file.size != bytes_expected:
         raise CorruptRecordError(
             f"{bytes_expected} bytes were written, and {file.size} are there", file=file.name, rule="staged segment"

@@ -1,7 +1,7 @@
-"""Files of any kind that are there as a whole, with ``_SUCCESS``, or not at all.
+"""Directories of files that appear complete, with ``_SUCCESS``, or not at all.
 
-On a local disk they are made in a hidden directory. An object store cannot rename one: there they get their own names,
-and a marker says until the end that they do not count yet. What a killed call left is removed by the next one.
+On a local disk the files are written to a hidden directory. An object store cannot rename: there they get their final
+names, and a marker makes readers ignore them until the end. The next call removes the files of a killed one.
 """
 
 from __future__ import annotations
@@ -14,19 +14,13 @@ from recordpress.files import FileInfo, FileSystem, LocalFileSystem, is_unfinish
 from recordpress.log.publish.lease import is_lease
 from recordpress.log.publish.work_directory import WorkDirectory, locked_work, refuse
 
-SUCCESS = "_SUCCESS"  # as Hadoop's FileOutputCommitter calls it
-UNFINISHED = "_recordpress-unfinished"  # Spark and Hive pass over names with an underscore
+SUCCESS = "_SUCCESS"  # as in Hadoop's FileOutputCommitter
+UNFINISHED = "_recordpress-unfinished"  # Spark and Hive ignore names with an underscore
 
 
 @contextmanager
 def complete_directory(dst: str | os.PathLike[str]) -> Iterator[WorkDirectory]:
-    """A place for files of any kind, which gets its name, and ``_SUCCESS`` in it, when the block ends without an error.
-
-    Raises
-    ------
-    InvalidArgumentError
-        There is something at the path, or another call is writing there.
-    """
+    """Yield a directory to write to, which becomes `dst`, with ``_SUCCESS``, when the block ends without an error."""
     files, target = refuse_taken(dst)
     with locked_work(files, target) as work:
         refuse_taken(dst)
@@ -37,7 +31,7 @@ def complete_directory(dst: str | os.PathLike[str]) -> Iterator[WorkDirectory]:
         try:
             yield work
             for directory in _directories(files, work.path):
-                files.sweep(directory)  # of attempts that were killed, or overtaken
+                files.sweep(directory)  # files of killed and duplicate attempts
             succeed(work)
         except BaseException:
             _clear(work)
@@ -48,12 +42,7 @@ def complete_directory(dst: str | os.PathLike[str]) -> Iterator[WorkDirectory]:
 
 
 def refuse_taken(dst: str | os.PathLike[str]) -> tuple[FileSystem, str]:
-    """Where a path is, if nothing is there.
-
-    Raises
-    ------
-    InvalidArgumentError
-    """
+    """Return the file system and path of `dst`; raise if it exists."""
     with named("dst"):
         files, target = resolve(dst)
     target = files.canonical(target)
@@ -76,7 +65,7 @@ def _is_taken(files: FileSystem, target: str) -> bool:
 
 
 def succeed(work: WorkDirectory) -> None:
-    """Say that all files are there."""
+    """Mark the directory as complete."""
     _mark(work, SUCCESS)
 
 
@@ -86,7 +75,7 @@ def _mark(work: WorkDirectory, name: str) -> None:
 
 
 def _clear(work: WorkDirectory) -> None:
-    """Remove everything; the marker last."""
+    """Remove everything, the marker last."""
     if work.path != work.target:
         work.clear()
         return

@@ -1,13 +1,13 @@
-"""One call at a time in a store that has no locks: an object beside the work says who is at it.
+"""A lock for stores without locks: an object next to the output names its owner.
 
 ::
 
-    write own object ──► list the others ──► none that lives: work, and write it again and again ──► delete it
-                                         └─► one that lives: delete own, refuse
+    write own object ──► list the others ──► all dead: work, and rewrite the object regularly ──► delete it
+                                         └─► one alive: delete own object, refuse
 
-Listings of object stores show what was written before (S3 since 2020), so of two calls at least one sees the other;
-both may be refused. A call that was killed leaves its object: it counts no longer if it is old by the store's own
-clock, or if it came from this system and its process is gone.
+Listings of object stores show all earlier writes (S3 since 2020), so at least one of two calls sees the other; both may
+be refused. The object of a killed call expires when it is old by the store's clock, or when it came from this system
+and its process has ended.
 """
 
 from __future__ import annotations
@@ -23,38 +23,20 @@ from recordpress.errors import InvalidArgumentError
 from recordpress.files import Background, FileInfo, FileSystem
 
 _PREFIX = ".recordpress-at-work-"
-_LARGEST = 4096  # bytes that are read of another's object
+_LARGEST = 4096  # bytes to read of another call's object
 RENEWED_EVERY = 15.0  # seconds
-COUNTS_FOR = 60.0  # seconds after it was written
+COUNTS_FOR = 60.0  # seconds after the object was written
 
 
 def is_lease(name: str) -> bool:
-    """Whether a file is such an object."""
+    """Return whether a file name is that of a lease."""
     return name.startswith(_PREFIX)
 
 
 @contextmanager
 def lease(files: FileSystem, directory: str, target: str) -> Iterator[str]:
-    """Work in a directory to which no other call writes.
-
-    Parameters
-    ----------
-    files : FileSystem
-    directory : str
-        Where the object is.
-    target : str
-        What messages name.
-
-    Yields
-    ------
-    str
-        The object's path. Once the call has ended, or counts as dead, there is nothing.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Another call is at work there.
-    """
+    """Hold a lease in `directory` for work on `target`; yield the path of its object, which disappears when the lease
+    ends."""
     own = files.join(directory, f"{_PREFIX}{uuid4().hex}")
     stop = Event()
     files.make_directory(directory)
@@ -68,7 +50,7 @@ def lease(files: FileSystem, directory: str, target: str) -> Iterator[str]:
             stop.set()
             renewal.wait()
     finally:
-        with suppress(OSError):  # it counts no longer after a while
+        with suppress(OSError):  # it expires
             files.delete(own)
 
 
@@ -84,9 +66,9 @@ def _renew(files: FileSystem, path: str, stop: Event) -> None:
             files.info(path)
             _write(files, path)
         except FileNotFoundError:
-            return  # this call counted as dead, and another one works
+            return  # this lease expired, and another call works
         except OSError:
-            pass  # the next one may succeed before the time is over
+            pass  # the next attempt may succeed before the lease expires
 
 
 def _refuse_others(files: FileSystem, directory: str, own: str, target: str) -> None:
@@ -97,8 +79,8 @@ def _refuse_others(files: FileSystem, directory: str, own: str, target: str) -> 
             continue
         if _lives(files, info, now):
             raise InvalidArgumentError(
-                f"another call is writing to {files.url(target)}: {files.url(info.path)} says so. If that call has "
-                f"died, this counts for {COUNTS_FOR:.0f} seconds",
+                f"another call is writing to {files.url(target)}, as {files.url(info.path)} shows. If that call has "
+                f"died, its lease expires after {COUNTS_FOR:.0f} seconds",
                 field="dst",
             )
         with suppress(FileNotFoundError):
@@ -110,8 +92,8 @@ def _lives(files: FileSystem, info: FileInfo, now: float | None) -> bool:
         return False
     try:
         with files.open(info.path) as file:
-            said = json.loads(file.read_at(0, min(file.size, _LARGEST)))
-        system, process = said["system"], said["process"]
+            owner = json.loads(file.read_at(0, min(file.size, _LARGEST)))
+        system, process = owner["system"], owner["process"]
     except FileNotFoundError:
         return False  # it has just ended
     except (ValueError, TypeError, KeyError):
@@ -130,7 +112,7 @@ def is_gone(process: int) -> bool:
 
 
 def system_id() -> str:
-    """Where a process number means the same process: one boot of a Linux kernel, and one namespace of it; else ''."""
+    """Identify the system in which a process id is valid: a boot of a Linux kernel and a namespace of it; else ''."""
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
             return f"{file.read().strip()} {os.readlink('/proc/self/ns/pid')}"

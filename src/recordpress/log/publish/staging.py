@@ -1,16 +1,16 @@
-"""Segments that others make for a log: processes on other machines, say. A door for `recordpress.spark`.
+"""Segments that other processes write for a log. A door for `recordpress.spark`.
 
 ::
 
     elsewhere   batches ──► StagedPartition ──► StagedSegments in <dst>/.recordpress-staging/<job>          _staged
-    driver      publish: their offsets ──► journal ──► each gets its offsets, its indexes, its name    _publish, _stamp
+    driver      commit_staged: offsets ──► journal ──► offsets, indexes and names of all files       _commit_staged
 
-Whoever makes a segment knows neither what others make for the same partition nor where the log ends. A staged segment
-is read back before it counts. Only those that the driver is told of are published: what attempts left that were tried
-again, or twice at once, is deleted with the job's directory.
+A task knows neither the segments of other tasks nor the end of the log. A staged segment is read back before it counts.
+Only the segments that tasks report to the driver are committed; those of failed and duplicate attempts are deleted with
+the job's directory.
 
-The journal is the commit: before it is there, nothing of the job counts, and whoever publishes next deletes it; after
-that, whoever publishes next finishes what the job did not.
+The journal is the commit. Before it exists, the next job deletes the staged segments; afterwards the next job finishes
+the commit.
 """
 
 from recordpress.log.publish._commit_staged import PublishedPartition, check_target, commit_staged, withdraw

@@ -1,11 +1,11 @@
-"""Where a copy of a log is made: a hidden directory that gets its name when it is complete.
+"""A hidden directory in which a copy is made, and which becomes the target when it is complete.
 
-It lies in ``.<name>.unfinished`` beside the target, and keeps what is done if a call is killed: the next one with the
-same target continues from there. A lock on ``.<name>.lock`` lets only one call work at a time. Tasks of a killed call
-that still run, on other machines say, write to a place of another name: each call gives it a new one.
+It lies in ``.<name>.unfinished`` next to the target and survives a killed call, so that the next call with the same
+target resumes. A lock on ``.<name>.lock`` admits one call at a time. Tasks of a killed call may still run, possibly on
+other machines: each call renames the directory, so they cannot write into it.
 
-Object stores cannot rename: there files get their names one by one, and the manifest is written last; `_lease` is their
-lock, and tasks publish a file only while it is held.
+Object stores cannot rename. There files get their names one by one, and the manifest is written last; `lease` is the
+lock, and tasks publish files only while it is held.
 """
 
 from __future__ import annotations
@@ -29,28 +29,21 @@ from recordpress.log.publish.lease import lease
 
 @dataclass(frozen=True)
 class WorkDirectory:
-    """A place to which only this call writes.
-
-    Attributes
-    ----------
-    files : FileSystem
-    path : str
-    target : str
-    """
+    """A directory to which only this call writes, and the target that it becomes."""
 
     files: FileSystem
     path: str
     target: str
 
     def directory(self, name: str) -> str:
-        """Make a directory of the copy, and remove what killed calls left in it."""
+        """Create a directory of the copy, and remove the files that killed calls left in it."""
         path = self.files.join(self.path, name) if name else self.path
         self.files.make_directory(path)
         self.files.sweep(path)
         return path
 
     def finish(self) -> None:
-        """Give the copy its name."""
+        """Rename the directory to the target."""
         if self.path == self.target:
             return
         for directory, _, _ in os.walk(self.path):
@@ -64,7 +57,7 @@ class WorkDirectory:
         sync_directory(Path(self.target).parent)
 
     def clear(self) -> None:
-        """Remove everything that was made; nothing if the work is done at the target itself."""
+        """Remove all entries; the path must not be the target."""
         if self.path == self.target:
             return
         for entry in list(os.scandir(self.path)):
@@ -75,11 +68,11 @@ class WorkDirectory:
 
 
 def refuse(files: FileSystem, target: str) -> NoReturn:
-    """Raise because there is something at the target. What a call left that was killed after it had given the copy its
-    name is removed."""
-    if isinstance(files, LocalFileSystem) and os.path.lexists(_beside(target, "lock")):
+    """Raise because the target exists. A call that was killed after its last rename left empty directories, which are
+    removed."""
+    if isinstance(files, LocalFileSystem) and os.path.lexists(_hidden(target, "lock")):
         with suppress(InvalidArgumentError, OSError), _locked(target):
-            _remove_empty_places(_beside(target, "unfinished"))
+            _remove_empty_directories(_hidden(target, "unfinished"))
     raise exists(files.url(target))
 
 
@@ -89,20 +82,7 @@ def exists(target: str) -> InvalidArgumentError:
 
 @contextmanager
 def locked_work(files: FileSystem, target: str, *, is_file: bool = False) -> Iterator[WorkDirectory]:
-    """The place where the copy is made.
-
-    Parameters
-    ----------
-    files : FileSystem
-    target : str
-    is_file : bool
-        The target is one file, not a directory.
-
-    Raises
-    ------
-    InvalidArgumentError
-        Another call is at work there.
-    """
+    """Lock the target, and yield the directory to write to."""
     if not isinstance(files, LocalFileSystem):
         with lease(files, files.parent(target) if is_file else target, target) as held:
             yield WorkDirectory(files.fenced(held), target, target)
@@ -112,22 +92,22 @@ def locked_work(files: FileSystem, target: str, *, is_file: bool = False) -> Ite
         if is_file:
             yield WorkDirectory(files, target, target)
             return
-        path = _beside(target, "unfinished")
+        path = _hidden(target, "unfinished")
         _make_directory(path)
         try:
-            yield WorkDirectory(files, _taken_over(path), target)
+            yield WorkDirectory(files, _take_over(path), target)
         finally:
-            _remove_empty_places(path)
+            _remove_empty_directories(path)
 
 
-def _beside(target: str, what: str) -> str:
+def _hidden(target: str, suffix: str) -> str:
     parent, name = os.path.split(target)
-    return os.path.join(parent, f".{name}.{what}")
+    return os.path.join(parent, f".{name}.{suffix}")
 
 
 @contextmanager
 def _locked(target: str) -> Iterator[None]:
-    path = _beside(target, "lock")
+    path = _hidden(target, "lock")
     with ExitStack() as held:
         try:
             held.enter_context(only_one(path))
@@ -139,15 +119,15 @@ def _locked(target: str) -> Iterator[None]:
 
 
 def _make_directory(path: str) -> None:
-    """Unless it is there. A link to one is not followed."""
+    """Create a directory unless it exists; do not follow a link to one."""
     with suppress(FileExistsError):
         os.mkdir(path)
     if not stat.S_ISDIR(os.lstat(path).st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
 
 
-def _taken_over(path: str) -> str:
-    """A directory for this call: that of a killed one under another name, which its tasks do not know."""
+def _take_over(path: str) -> str:
+    """Rename the directory of a killed call, so that its tasks cannot find it, or create a new one."""
     own = os.path.join(path, uuid4().hex)
     for entry in sorted(os.scandir(path), key=lambda entry: entry.stat(follow_symlinks=False).st_mtime_ns):
         if not entry.is_dir(follow_symlinks=False):
@@ -160,8 +140,8 @@ def _taken_over(path: str) -> str:
     return own
 
 
-def _remove_empty_places(path: str) -> None:
-    """Remove the place of all calls, and in it those where nothing was done."""
+def _remove_empty_directories(path: str) -> None:
+    """Remove the empty directories of all calls, and their parent."""
     with suppress(OSError):
         for entry in list(os.scandir(path)):
             os.rmdir(entry.path)
