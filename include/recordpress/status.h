@@ -130,7 +130,7 @@ enum rp_kind {
     X(ZSTD_DICT, DECOMPRESS, "dictionaryId", "zstd (RFC 8878)",                                   \
       "the frame needs dictionary {found}, Kafka uses none")                                      \
     X(ZSTD_DICT_MISSING, DECOMPRESS, "dictionaryId", "zstd (RFC 8878)",                           \
-      "the frame needs dictionary {found}, which was not given")             \
+      "the frame needs dictionary {found}, which is not among the given ones")             \
     X(ZSTD_CHECKSUM, DECOMPRESS, "checksum", "zstd (RFC 8878)", "the content checksum does not match") \
     X(ZSTD_DATA, DECOMPRESS, "block", "zstd (RFC 8878)", "the frame's data is damaged")           \
     X(COMPRESS_FAILED, ARGUMENT, "level", "", "the codec library refused to compress (code {found})")      \

@@ -159,7 +159,7 @@ cdef void drop_owners(task* work):
 
 
 cdef class Threads:
-    """Start `others` threads in addition to the caller's. If the system has no more threads, the caller works alone, which needs no
+    """Start `others` threads. If the system has no more threads, the caller works alone, which needs no
     lock."""
 
     def __cinit__(self, int others):

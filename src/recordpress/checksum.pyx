@@ -186,7 +186,8 @@ def crc32c_combine(a, b, len_b):
     Examples
     --------
     >>> import recordpress
-    >>> recordpress.crc32c_combine(recordpress.crc32c(b"log"), recordpress.crc32c(b"end"), 3) == recordpress.crc32c(b"logend")
+    >>> first, second = recordpress.crc32c(b"log"), recordpress.crc32c(b"end")
+    >>> recordpress.crc32c_combine(first, second, 3) == recordpress.crc32c(b"logend")
     True
     """
     return crc32c_combined(integer_of(a, "a", 0, UINT32_MAX), integer_of(b, "b", 0, UINT32_MAX),
@@ -217,7 +218,8 @@ def crc32_combine(a, b, len_b):
     Examples
     --------
     >>> import recordpress
-    >>> recordpress.crc32_combine(recordpress.crc32(b"log"), recordpress.crc32(b"end"), 3) == recordpress.crc32(b"logend")
+    >>> first, second = recordpress.crc32(b"log"), recordpress.crc32(b"end")
+    >>> recordpress.crc32_combine(first, second, 3) == recordpress.crc32(b"logend")
     True
     """
     return crc32_combined(integer_of(a, "a", 0, UINT32_MAX), integer_of(b, "b", 0, UINT32_MAX),

@@ -13,7 +13,7 @@ cdef enum:
 
 
 # Views of a key and a value while they are appended. put_views() alone has them, and releases them on every path: an
-# InputView each would be an object per record. What is not a buffer raises Python's own TypeError, as in clients' classes.
+# InputView each would be an object per record. Other objects raise Python's own TypeError, as in clients' classes.
 ctypedef struct record_views:
     Py_buffer key
     Py_buffer value

@@ -50,7 +50,16 @@ from recordpress._c.wire cimport (
 from recordpress._status cimport check
 from recordpress.codecs._blocks cimport compress_blocks, decode_blocks, decompress_blocks
 from recordpress.codecs._output cimport give, output_room
-from recordpress.codecs.codec cimport STEP, append, codec, codec_stream, level_or_default, progress, size_range, state_made
+from recordpress.codecs.codec cimport (
+    STEP,
+    append,
+    codec,
+    codec_stream,
+    level_or_default,
+    progress,
+    size_range,
+    state_made,
+)
 
 cdef enum:
     LEVEL_FAST = 9            # the fast compressor, which is the default; every other level is LZ4 HC

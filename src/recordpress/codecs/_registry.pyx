@@ -179,7 +179,8 @@ cdef class CodecRegistry:
         ...         return bz2.BZ2Decompressor().decompress(data, max_output)
         >>> codecs = recordpress.CodecRegistry()
         >>> codecs.register("bzip2", Bzip2())
-        >>> recordpress.decompress(recordpress.compress(b"line" * 100, "bzip2", codecs=codecs), "bzip2", codecs=codecs)[:8]
+        >>> small = recordpress.compress(b"line" * 100, "bzip2", codecs=codecs)
+        >>> recordpress.decompress(small, "bzip2", codecs=codecs)[:8]
         b'lineline'
         """
         cdef Plugin plugin = Plugin(name, codec, thread_safe)

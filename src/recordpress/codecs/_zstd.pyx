@@ -468,7 +468,7 @@ cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, rp_error*
     return spend(s, given, err)
 
 
-# A frame that comes in pieces needs its window in addition to the output of a call, because libzstd wants the window in one
+# A frame in pieces needs its window in addition to the output of a call, because libzstd wants the window in one
 # block. So a frame with a large window is held until it is whole, and is then decompressed straight into the output.
 # This is for frames that are much smaller than their output; the others do not wait, as each piece gives little.
 

@@ -177,7 +177,7 @@ cdef void dictionary_decompress_close(codec_stream* s) noexcept nogil:
 
 
 cdef int dictionary_decompress_step(codec_stream* s, const uint8_t* src, size_t size, rp_error* err) noexcept nogil:
-    """libzstd must have a frame's dictionary before it has its whole header. A frame that needs no window gets none, as in
+    """libzstd needs a frame's dictionary before its whole header. A frame that needs no window gets none, as in
     streams without dictionaries."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef ZSTD_inBuffer input = [src, size, 0]
@@ -461,7 +461,7 @@ cdef DictionarySet dictionary_set(object dictionaries):
     elif hasattr(type(dictionaries), "get"):
         found.source = dictionaries
     else:
-        raise ArgumentTypeError("dictionaries must be a recordpress.dictionaries.Dictionary, a DictionaryStore or a dict of "
+        raise ArgumentTypeError("dictionaries must be a dictionaries.Dictionary, a DictionaryStore or a dict of "
                                 f"dictionaries by id, not {type(dictionaries).__name__}", field="dictionaries")
     return found
 

@@ -47,7 +47,7 @@ cdef struct size_range:
     codec_unit first  # for codecs that keep a unit in `progress`
 
 
-# How far a decoder got, in whole units. If the output was full, it continues from here when it is called again with more
+# How far a decoder got, in whole units. If the output was full, it continues from here when called again with more
 # room.
 cdef struct progress:
     size_t consumed

@@ -104,7 +104,8 @@ cdef CodecTable table_given(object codecs):
     if type(codecs) is CodecTable:  # between calls of ours
         return <CodecTable>codecs
     if not isinstance(codecs, CodecRegistry):
-        raise ArgumentTypeError(f"codecs must be a recordpress.CodecRegistry, not {type(codecs).__name__}", field="codecs")
+        raise ArgumentTypeError(f"codecs must be a recordpress.CodecRegistry, not {type(codecs).__name__}",
+                                field="codecs")
     return registered(<CodecRegistry>codecs)
 
 
@@ -200,7 +201,7 @@ cdef int check_dictionaries(const codec* row, str field) except -1:
 cdef const codec* row_with(const codec* row, object dictionary, str field) except NULL:
     check_dictionaries(row, field)
     if type(dictionary) is not Dictionary:
-        raise ArgumentTypeError(f"{field} must be a recordpress.dictionaries.Dictionary, not {type(dictionary).__name__}",
+        raise ArgumentTypeError(f"{field} must be a dictionaries.Dictionary, not {type(dictionary).__name__}",
                                 field=field)
     return &(<Dictionary>dictionary).row
 

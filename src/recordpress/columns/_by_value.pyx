@@ -288,7 +288,8 @@ def decompress_values(data, compression_type, max_decompressed_bytes=DEFAULT_MAX
     Examples
     --------
     >>> import recordpress
-    >>> small = recordpress.read_columns(recordpress.write_records([recordpress.compress(b"text", "gzip"), None, b"?"]))["value"]
+    >>> data = recordpress.write_records([recordpress.compress(b"text", "gzip"), None, b"?"])
+    >>> small = recordpress.read_columns(data)["value"]
     >>> recordpress.decompress_values(small, "gzip", errors="null").to_pylist()
     [b'text', None, None]
     """

@@ -318,7 +318,7 @@ cdef class ColumnsIterator:
         """An empty window in place of a large entry that is not read whole: nothing of it is wanted, or it is bad. None
         if it must be read: its checksum, which was compared in steps, is right.
 
-        So a false size field costs no memory. That a sound entry of this size is read twice costs little compared with it.
+        So a false size field costs no memory. Reading a sound entry of this size twice costs little compared with it.
         """
         cdef Source source = self.source
         cdef int64_t size = source.awaited(self.reached.position)

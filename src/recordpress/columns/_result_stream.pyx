@@ -155,7 +155,7 @@ cdef class ConstantColumns:
 
     @cython.critical_section
     cdef FilledRows of(self, int64_t rows):
-        """Make room for at least this many rows. Results of a stream have about as many, so that few are larger than all before."""
+        """Make room for at least this many rows: results of a stream have about as many, so few are the largest yet."""
         if self.filled is None or self.filled.rows < rows:
             self.filled = FilledRows.make(self.constants, rows)
         return self.filled

@@ -66,7 +66,7 @@ cdef str advice(source):
 
 cdef int64_t left_in(file):
     """Bytes from the file's position to its end; -1 if only reading shows. A file whose size is known here can also be
-    read at any position. Only Python's own plain files and the files of recordpress.files are asked: an object that wraps
+    read at any position. Only plain files of Python and of recordpress.files are asked: an object that wraps
     another file (gzip) may have its descriptor, but not its size."""
     if hasattr(file, "bytes_left"):
         return integer_of(file.bytes_left, "bytes_left", 0, INT64_MAX)

@@ -341,7 +341,7 @@ def batch_table(data, *, complete=False, codecs=None):
     complete : bool
         A cut last entry is a CorruptRecordError. If False, it is left out; `trailing_bytes` has its size.
     codecs : CodecRegistry | None
-        Codec plug-ins in addition to Kafka's five: for their names, if these have at most 15 characters. Other plug-ins are
+        Codec plug-ins in addition to Kafka's five, whose names are shown if they have at most 15 characters. Others are
         ``pluggable``; `Batch.plugin_name` has the name of each.
 
     Returns
@@ -361,7 +361,8 @@ def batch_table(data, *, complete=False, codecs=None):
     Examples
     --------
     >>> import recordpress
-    >>> data = recordpress.write_records([b"a"]) + recordpress.write_records([b"b", b"c"], base_offset=1, compression_type="zstd")
+    >>> data = recordpress.write_records([b"a"])
+    >>> data += recordpress.write_records([b"b", b"c"], base_offset=1, compression_type="zstd")
     >>> rows = recordpress.batch_table(data).to_numpy()
     >>> rows["compressionType"].tolist(), rows["recordsCount"].tolist()
     ([b'none', b'zstd'], [1, 2])

@@ -143,7 +143,8 @@ def partitions_of(data, partitions, *, position=0):
     Examples
     --------
     >>> import recordpress
-    >>> columns = recordpress.read_columns(recordpress.write_records([b"a", b"b"], [b"foobar", b"21"]), ["key", "value"])
+    >>> data = recordpress.write_records([b"a", b"b"], [b"foobar", b"21"])
+    >>> columns = recordpress.read_columns(data, ["key", "value"])
     >>> list(recordpress.producer.partitions_of(columns, 12))
     [6, 0]
     """

@@ -580,7 +580,8 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
     Examples
     --------
     >>> import recordpress
-    >>> data = recordpress.write_records([b"a"], compression_type="gzip") + recordpress.write_records([b"b", b"c"], base_offset=1)
+    >>> data = recordpress.write_records([b"a"], compression_type="gzip")
+    >>> data += recordpress.write_records([b"b", b"c"], base_offset=1)
     >>> for batch in recordpress.read_batches(data):
     ...     print(batch.base_offset, batch.last_offset, batch.compression_type, batch.is_valid())
     0 0 gzip True

@@ -15,7 +15,14 @@ from recordpress.codecs.codec cimport codec
 from recordpress.codecs.context cimport context_acquire, context_release
 from recordpress.codecs.table cimport CodecTable, codec_of, level_of, table_of
 from recordpress.record.decode cimport check_crc, next_whole
-from recordpress.record.recompress_batch cimport append, check_codec, is_kept, open_entry, recompress_source, recompressor
+from recordpress.record.recompress_batch cimport (
+    append,
+    check_codec,
+    is_kept,
+    open_entry,
+    recompress_source,
+    recompressor,
+)
 
 from recordpress.codecs import DEFAULT_MAX_SIZE
 

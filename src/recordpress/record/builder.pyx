@@ -406,7 +406,8 @@ cdef class BatchBuilder:
         Examples
         --------
         >>> import recordpress
-        >>> builder = recordpress.BatchBuilder(is_control=True, is_transactional=True, producer_id=4242, producer_epoch=3)
+        >>> options = {"is_control": True, "is_transactional": True, "producer_id": 4242, "producer_epoch": 3}
+        >>> builder = recordpress.BatchBuilder(**options)
         >>> builder.append_end_txn_marker(True, coordinator_epoch=15), len(builder.build())
         (True, 78)
         """

@@ -60,7 +60,9 @@ cdef int open_entry(const recompressor* r, const uint8_t* entry, pooled* scratch
     return check_inner_crcs(source, err) if r.batch.magic < 2 else RP_OK
 
 
-cdef int recompress_source(recompressor* r, const uint8_t* entry, const rp_source* source, rp_error* err) noexcept nogil:
+cdef int recompress_source(
+    recompressor* r, const uint8_t* entry, const rp_source* source, rp_error* err
+) noexcept nogil:
     if r.batch.magic < 2 and r.codec == RP_NONE:
         return unwrap(r, source, err)
     return rewrap(r, entry, source, err)

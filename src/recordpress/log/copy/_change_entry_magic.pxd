@@ -19,5 +19,5 @@ ctypedef struct conversion:
 # Appends what the magic can say of the entry's records in canonical form to `form`, counts what it cannot, and adds
 # their number to `records`: none of an entry that has no place there. With `writing` it appends them to r.out, too. The
 # source is open, and was read to its end before.
-cdef int change_entry_magic(conversion* c, recompressor* r, const rp_source* source, bint writing, pooled* form, int64_t* records,
-                       rp_error* err) noexcept nogil
+cdef int change_entry_magic(conversion* c, recompressor* r, const rp_source* source, bint writing, pooled* form,
+                            int64_t* records, rp_error* err) noexcept nogil

@@ -20,8 +20,8 @@ from recordpress.record.change_magic cimport (
 )
 
 
-cdef int change_entry_magic(conversion* c, recompressor* r, const rp_source* source, bint writing, pooled* form, int64_t* records,
-                       rp_error* err) noexcept nogil:
+cdef int change_entry_magic(conversion* c, recompressor* r, const rp_source* source, bint writing, pooled* form,
+                            int64_t* records, rp_error* err) noexcept nogil:
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef rp_batch said = without_lost(&r.batch, c.converter.magic), message
     cdef rp_record row

@@ -22,7 +22,8 @@ ctypedef struct content:
     bint any
 
 
-# Zero but for `task.run`, `codecs`, `data`, `start`, `end`, `recompressor.codec`, `.least_magic`, `.level`, `.cap` and what
+# Zero but for `task.run`, `codecs`, `data`, `start`, `end`, `recompressor.codec`, `.least_magic`, `.level`,
+# `.cap` and what
 # comes first before it runs.
 ctypedef struct recompress_run:
     task task

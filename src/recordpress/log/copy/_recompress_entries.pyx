@@ -156,8 +156,8 @@ cdef int read_written(recompress_run* r, size_t start, rp_batch* written, rp_sou
     if status == RP_OK:
         status = check_crc(entry, written, &r.error)
     if status == RP_OK:
-        status = open_source(r.recompressor.context, entry, written, entry + written.size, &r.proof, r.recompressor.cap, False,
-                             source, &r.error)
+        status = open_source(r.recompressor.context, entry, written, entry + written.size, &r.proof,
+                             r.recompressor.cap, False, source, &r.error)
     if status == RP_OK and written.magic < 2:
         status = check_inner_crcs(source, &r.error)
     # an error of the source would have come earlier

@@ -135,7 +135,8 @@ cdef class RecompressThreads:
             self.template.most = most_of(min_gain, row.id)
         if batch_bytes is not None:
             self.template.batch_bytes = integer_of(batch_bytes, "batch_bytes", 1, INT32_MAX)
-        self.template.recompressor.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
+        cap = integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
+        self.template.recompressor.cap = <size_t>cap
         self.n_threads = <int>integer_of(threads, "threads", 1, MOST_THREADS)
         self.run_bytes = max(<int64_t>RUN_BYTES, PACKS_PER_RUN * self.template.batch_bytes)
         self.digest = RecordDigest()
@@ -236,7 +237,8 @@ cdef class RecompressThreads:
             self.digest.add(r.form.data, r.form.size, r.before.records + r.before.control_records,
                             r.before.control_records)
         if r.recompressor.out.size:
-            write(PyMemoryView_FromMemory(<char*>r.recompressor.out.data, <Py_ssize_t>r.recompressor.out.size, PyBUF_READ))
+            size = <Py_ssize_t>r.recompressor.out.size
+            write(PyMemoryView_FromMemory(<char*>r.recompressor.out.data, size, PyBUF_READ))
         self.crc32c = crc32c_combined(self.crc32c, r.crc, r.recompressor.out.size)
         add_content(&self.read, &r.before)
         add_content(&self.written, &r.after)
