@@ -64,10 +64,10 @@ LATER = """
 import sys
 import recordpress
 assert not {"recordpress.log._segment", "recordpress.spark._session", "pathlib"} & set(sys.modules), sorted(sys.modules)
-print(recordpress.log.list_partitions.__name__, recordpress.log.transcode_segment.__name__)
+print(recordpress.log.open_log.__name__, recordpress.log.transcode_segment.__name__)
 assert recordpress.log is sys.modules["recordpress.log"] and "pyarrow" not in sys.modules
 assert set(recordpress.log.__all__) == set(dir(recordpress.log)) and "recordpress.log._verify" not in sys.modules
-for room, name in ((recordpress, "logs"), (recordpress.log, "list_partition")):
+for room, name in ((recordpress, "logs"), (recordpress.log, "open_logs")):
     try:
         getattr(room, name)
     except AttributeError as error:
@@ -79,9 +79,9 @@ for room, name in ((recordpress, "logs"), (recordpress.log, "list_partition")):
 def test_rooms_that_are_loaded_when_they_are_used():
     printed = subprocess.run([sys.executable, "-c", LATER], check=True, capture_output=True, text=True).stdout
     assert printed.splitlines() == [
-        "list_partitions transcode_segment",
+        "open_log transcode_segment",
         "module 'recordpress' has no attribute 'logs'",
-        "module 'recordpress.log' has no attribute 'list_partition'",
+        "module 'recordpress.log' has no attribute 'open_logs'",
     ]
 
 

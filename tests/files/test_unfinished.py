@@ -14,7 +14,7 @@ import pytest
 
 import recordpress
 from recordpress.files import LocalFileSystem, unfinished_file
-from recordpress.log import copy_offset_files, list_partitions, sweep_directory, unfinished_directory
+from recordpress.log import sweep_directory, unfinished_directory
 
 pytest.importorskip("pyarrow")
 
@@ -155,18 +155,6 @@ def test_a_segment_is_on_disk_before_it_has_its_name(calls: list[tuple[str, str]
     (first, unfinished), *rest = calls
     assert first == "fsync" and Path(unfinished).name.startswith(".target.log.")
     assert rest == [("replace", str(target)), ("fsync", str(tmp_path))]
-
-
-@linux
-def test_copied_files_are_on_disk_and_so_are_their_names(calls: list[tuple[str, str]], tmp_path: Path) -> None:
-    directory = tmp_path / "d-0"
-    directory.mkdir()
-    (directory / "00000000000000000000.log").touch()
-    (directory / "partition.metadata").touch()
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    copy_offset_files(list_partitions(directory)[0], copy)
-    assert calls == [("fsync", str(copy / "partition.metadata")), ("fsync", str(copy))]
 
 
 @pytest.mark.parametrize("reads_back", [False, True])

@@ -14,7 +14,7 @@ import oracle
 import recordpress
 from facts import bytes_fact
 from messages import message, wrapper
-from recordpress.log import Manifest, read_content, read_leader_epochs, scan, transactions_of, verify
+from recordpress.log import Manifest, read_content, read_leader_epochs, scan, verify
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # in modules of kafka-python
 
@@ -327,8 +327,8 @@ def test_entries_of_the_magic_stay_as_they_are(tmp_path: Path) -> None:
     assert copy.endswith(new + control)
     first = next(iter(recordpress.read_batches(copy)))
     assert (first.magic, first.compression_type, first.base_offset, first.last_offset) == (2, "gzip", 0, 1)
-    [segment] = next(iter(recordpress.open_log(tmp_path / "copy").partitions)).segments
-    assert [(one.first_offset, one.last_offset) for one in transactions_of([segment])] == [(3, 4)]
+    [partition] = recordpress.open_log(tmp_path / "copy").partitions
+    assert [(one.first_offset, one.last_offset) for one in partition.transactions()] == [(3, 4)]
 
 
 def test_an_epoch_that_has_no_batch_yet_stays_in_magic_2(tmp_path: Path) -> None:

@@ -11,10 +11,7 @@ import recordpress
 from recordpress.log import (
     AbortedTxn,
     TopicPartition,
-    last_stable_offset,
-    list_partitions,
     read_transaction_index,
-    transactions_of,
 )
 
 ENTRY = struct.Struct(">hqqqq")
@@ -48,18 +45,18 @@ def test_a_log_dir_and_a_partition_directory(tmp_path: Path) -> None:
         (tmp_path / "b-2" / name).touch()
     (tmp_path / "empty-0").mkdir()
     (tmp_path / "recovery-point-offset-checkpoint").touch()
-    two, ten = list_partitions(tmp_path)
-    assert (two.topic_partition, ten.topic_partition) == (TopicPartition("b", 2), TopicPartition("b", 10))
+    two, ten = recordpress.open_log(tmp_path).partitions
+    assert [(found.topic, found.partition) for found in (two, ten)] == [("b", 2), ("b", 10)]
     assert [segment.base_offset for segment in two.segments] == [0, 7]
-    assert two.segments[1].sibling(".txnindex") == two.path / "00000000000000000007.txnindex"
-    assert list_partitions(two.path) == [two]
+    [alone] = recordpress.open_log(two.url).partitions
+    assert repr(alone) == repr(two)
 
 
 def test_no_partition(tmp_path: Path) -> None:
-    with pytest.raises(recordpress.InvalidArgumentError, match="holds no partition"):
-        list_partitions(tmp_path)
+    with pytest.raises(recordpress.InvalidArgumentError, match="no partition is here"):
+        recordpress.open_log(tmp_path)
     with pytest.raises(FileNotFoundError):
-        list_partitions(tmp_path / "nowhere")
+        recordpress.open_log(tmp_path / "nowhere")
 
 
 TRANSACTIONS = [partition for partition in oracle.PARTITIONS if str(partition).endswith("txn_topic-0")]
@@ -67,11 +64,11 @@ TRANSACTIONS = [partition for partition in oracle.PARTITIONS if str(partition).e
 
 @oracle.each("partition", TRANSACTIONS)
 def test_transaction_indexes_say_what_the_markers_say(partition: oracle.Partition, tmp_path: Path) -> None:
-    [directory] = list_partitions(partition.write_to(tmp_path))
+    [directory] = recordpress.open_log(partition.write_to(tmp_path)).partitions
     first: dict[int, int] = {}
     aborted = []
     for segment in directory.segments:
-        for batch in recordpress.read_batches(segment.path.read_bytes()):
+        for batch in recordpress.read_batches(Path(segment.path).read_bytes()):
             if batch.is_transactional and not batch.is_control:
                 first.setdefault(batch.producer_id, batch.base_offset)
             elif batch.is_control:
@@ -80,8 +77,8 @@ def test_transaction_indexes_say_what_the_markers_say(partition: oracle.Partitio
                 if recordpress.control_record(marker).type == "ABORT" and started is not None:
                     aborted.append((batch.producer_id, started, batch.base_offset))
     assert len(aborted) > 1
-    assert [transaction[:3] for transaction in transactions_of(directory.segments)] == aborted
-    assert last_stable_offset(directory.segments) == min(first.values(), default=None)
+    assert [transaction[:3] for transaction in directory.transactions()] == aborted
+    assert directory.last_stable_offset() == min(first.values(), default=None)
 
 
 CONSUMED = [partition for partition in oracle.PARTITIONS if partition.entry.get("read_committed")]
@@ -89,13 +86,13 @@ CONSUMED = [partition for partition in oracle.PARTITIONS if partition.entry.get(
 
 @oracle.each("partition", CONSUMED)
 def test_read_committed_is_what_the_consumer_returned(partition: oracle.Partition, tmp_path: Path) -> None:
-    [directory] = list_partitions(partition.write_to(tmp_path))
-    data = b"".join(segment.path.read_bytes() for segment in directory.segments)
+    [directory] = recordpress.open_log(partition.write_to(tmp_path)).partitions
+    data = b"".join(Path(segment.path).read_bytes() for segment in directory.segments)
     columns = recordpress.read_columns(
         data,
         ["offset", "key"],
-        aborted_transactions=[transaction[:2] for transaction in transactions_of(directory.segments)],
-        end_offset=last_stable_offset(directory.segments),
+        aborted_transactions=[transaction[:2] for transaction in directory.transactions()],
+        end_offset=directory.last_stable_offset(),
     )
     pyarrow = pytest.importorskip("pyarrow")
     rows = [(row["offset"], facts.bytes_fact(row["key"])) for row in pyarrow.table(columns).to_pylist()]
@@ -130,8 +127,8 @@ def test_last_stable_offset(ended: tuple[bool, ...], expected: int | None, tmp_p
     directory.mkdir()
     (directory / "00000000000000000000.log").write_bytes(open_and_ended(*ended))
     (directory / "00000000000000000099.log").touch()
-    [partition] = list_partitions(directory)
-    assert last_stable_offset(partition.segments) == expected
+    [partition] = recordpress.open_log(directory).partitions
+    assert partition.last_stable_offset() == expected
 
 
 def test_last_stable_offset_names_the_file_of_a_damaged_segment(tmp_path: Path) -> None:
@@ -140,7 +137,7 @@ def test_last_stable_offset_names_the_file_of_a_damaged_segment(tmp_path: Path) 
     path = directory / "00000000000000000000.log"
     path.write_bytes(bytes(99) + b"1")
     with pytest.raises(recordpress.CorruptRecordError) as caught:
-        last_stable_offset(list_partitions(directory)[0].segments)
+        recordpress.open_log(directory).partitions[0].last_stable_offset()
     assert (caught.value.file, caught.value.position) == (str(path), 0)
 
 
@@ -178,7 +175,7 @@ def test_an_open_transaction_begins_with_its_first_batch(tmp_path: Path) -> None
     plain = recordpress.write_records([b"v"] * 7)
     (directory / "00000000000000000000.log").write_bytes(plain + transaction[0] + transaction[1] + idempotent)
     (directory / "00000000000000000037.log").write_bytes(transaction[2])
-    assert last_stable_offset(list_partitions(directory)[0].segments) == 7
+    assert recordpress.open_log(directory).partitions[0].last_stable_offset() == 7
 
 
 def test_an_index_belongs_to_its_segment(tmp_path: Path) -> None:
@@ -186,13 +183,12 @@ def test_an_index_belongs_to_its_segment(tmp_path: Path) -> None:
     directory.mkdir()
     (directory / "00000000000000000100.log").touch()
     index = directory / "00000000000000000100.txnindex"
-    segments = list_partitions(directory)[0].segments
     index.write_bytes(ENTRY.pack(0, 1, 50, 100, 50))
-    assert transactions_of(segments) == [AbortedTxn(1, 50, 100, 50)]
+    assert recordpress.open_log(directory).partitions[0].transactions() == [AbortedTxn(1, 50, 100, 50)]
     index.write_bytes(ENTRY.pack(0, 1, 50, 99, 50))
     with pytest.raises(recordpress.CorruptRecordError, match="lastOffset 99 is below 100"):
         read_transaction_index(index)
-    assert transactions_of(segments) == []  # the markers tell, and there are none
+    assert recordpress.open_log(directory).partitions[0].transactions() == []  # the markers tell, and there are none
 
 
 @pytest.mark.parametrize("version", [b"\x00\x00", b"\xff\xff", b"\x80\x00", b"\x00\x01", b"\xff\x7f"])

@@ -15,13 +15,11 @@ import pytest
 import oracle
 import recordpress
 from recordpress.log import (
-    list_partitions,
     read_leader_epochs,
     read_snapshot,
     reindex,
     repair,
     scan,
-    transactions_of,
     verify,
 )
 
@@ -119,8 +117,8 @@ def test_only_what_is_damaged_is_lost(tmp_path: Path) -> None:
     total = sum(log.entry["batches"] for log in partition.logs)
     assert sum(segment.batches for segment in report.segments) == total - lost
     assert scan(tmp_path / "copy-0").findings == []
-    [copy] = list_partitions(tmp_path / "copy-0")
-    transactions_of(copy.segments)
+    [copy] = recordpress.open_log(tmp_path / "copy-0").partitions
+    copy.transactions()
     # every index is that of the copy
     assert reindex(tmp_path / "copy-0").files == []
 

@@ -14,7 +14,7 @@ import pytest
 
 import recordpress
 from recordpress.files import RandomAccessFile
-from recordpress.log import FileRecords, _file_records, _trailing_bytes, last_stable_offset, list_partitions
+from recordpress.log import FileRecords, _file_records, _trailing_bytes
 
 SIZE = struct.Struct(">i")
 
@@ -387,11 +387,11 @@ def test_only_the_last_segment_of_a_partition_may_be_cut(tmp_path: Path) -> None
     first, last = (directory / f"{base:020}.log" for base in (100, 145))
     first.write_bytes(b"".join(entries[:15]))
     last.write_bytes(b"".join(entries[15:])[:-1])
-    [partition] = list_partitions(directory)
+    [partition] = recordpress.open_log(directory).partitions
     assert [segment.is_last for segment in partition.segments] == [False, True]
-    assert last_stable_offset(partition.segments) is None
+    assert partition.last_stable_offset() is None
     for data in (b"".join(entries[:15])[:-1], b"".join(entries[:15]) + bytes(50)):
         first.write_bytes(data)
         with pytest.raises(recordpress.CorruptRecordError) as caught:
-            last_stable_offset(partition.segments)
+            partition.last_stable_offset()
         assert caught.value.file == str(first)

@@ -132,8 +132,8 @@ def test_one_partition_gets_a_directory_with_the_name_of_one(spark: Any, logs: P
         [row] = recordpress.spark.transcode(spark, logs / "headers-v2-0", tmp_path / dst, "gzip").collect()
         assert (row.topic, row.partition) == ("headers-v2", 0)
         assert segments(tmp_path / directory).keys() == before.keys()
-        [found] = recordpress.log.list_partitions(tmp_path / dst)
-        assert found.path == tmp_path / directory
+        [found] = recordpress.open_log(tmp_path / dst).partitions
+        assert found.url == str(tmp_path / directory)
 
 
 def test_a_worker_that_is_killed_changes_nothing(spark: Any, tmp_path: Path) -> None:

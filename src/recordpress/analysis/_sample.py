@@ -262,7 +262,7 @@ def _take_run(sample: Sample, segment: Segment, file: FileRecords, run: _Run, st
                 sample.findings.append(Finding.of_error(error, file=file.path))
             position = header.end
         else:
-            file.judge(headers)
+            file.check_end(headers)
     except DAMAGE as error:
         _note(sample, Finding.of_error(error, file=file.path))
         position = file.size

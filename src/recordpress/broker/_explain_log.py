@@ -216,9 +216,9 @@ def _judged(file: FileRecords, hop: Any) -> Iterator[None]:
     try:
         yield
     except _DAMAGE as error:
-        file.judge(hop, error)
+        file.check_end(hop, error)
     else:
-        file.judge(hop)
+        file.check_end(hop)
 
 
 def _is_compacted(header: Any) -> bool:

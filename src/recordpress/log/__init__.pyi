@@ -11,7 +11,6 @@ from recordpress._file_names import (
 from recordpress.files import sweep_directory, sync_directory, unfinished_directory
 from recordpress.log._batches import LogBatch
 from recordpress.log._digest import RecordDigest
-from recordpress.log._directory import LogSegment, PartitionDirectory, list_partitions
 from recordpress.log._end_offset import end_offset
 from recordpress.log._file_records import FileRecords
 from recordpress.log._log import Log
@@ -19,14 +18,13 @@ from recordpress.log._progress import Progress
 from recordpress.log._read import LogReader
 from recordpress.log._segment import Partition, Segment
 from recordpress.log._stats import LogStats, Share, stats_of, total_of
-from recordpress.log._transactions import Isolation, isolation_of, last_stable_offset, transactions_of
+from recordpress.log._transactions import Isolation, isolation_of
 from recordpress.log.calls import open_log
 from recordpress.log.check.damage_report import ScanReport, SegmentScan, scan
 from recordpress.log.check.rebuild import INDEX_INTERVAL_BYTES
 from recordpress.log.check.reindex import ReindexReport, reindex
 from recordpress.log.check.repair import RepairedSegment, RepairReport, repair
 from recordpress.log.check.verify import VerifyReport, verify
-from recordpress.log.copy._copy_sidecars import copy_offset_files
 from recordpress.log.copy._segment_copy import SegmentContent, read_content, transcode_segment
 from recordpress.log.copy.calls import convert, transcode
 from recordpress.log.copy.manifest import CopiedPartition, CopiedSegment, Manifest, QuarantinedSegment, SourceFile
@@ -72,13 +70,11 @@ __all__ = [
     "Log",
     "LogBatch",
     "LogReader",
-    "LogSegment",
     "LogStats",
     "Manifest",
     "OffsetIndex",
     "OffsetPosition",
     "Partition",
-    "PartitionDirectory",
     "PartitionMetadata",
     "ProducerState",
     "Progress",
@@ -99,12 +95,9 @@ __all__ = [
     "TopicPartition",
     "VerifyReport",
     "convert",
-    "copy_offset_files",
     "end_offset",
     "is_sidecar",
     "isolation_of",
-    "last_stable_offset",
-    "list_partitions",
     "open_log",
     "read_content",
     "read_leader_epochs",
@@ -122,7 +115,6 @@ __all__ = [
     "sweep_directory",
     "sync_directory",
     "total_of",
-    "transactions_of",
     "transcode",
     "transcode_segment",
     "unfinished_directory",

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from recordpress.errors import RecordpressError
 from recordpress.log._batches import BATCH_COLUMNS, CODEC_BITS, CODECS, DELETE_HORIZON
-from recordpress.log._file_records import FileRecords
 from recordpress.log._segment import Partition, Segment
 
 if TYPE_CHECKING:
@@ -81,15 +80,15 @@ def _types() -> dict[str, pa.DataType]:
 
 
 def _columns_in(segment: Segment, check_crcs: bool) -> Iterator[dict[str, bytearray]]:
-    with FileRecords(segment.open(), complete=not segment.is_last) as file:
+    with segment.records() as file:
         hop = file.headers()
         try:
             while (columns := hop.columns(_ROWS_AT_ONCE, check_crcs))["magic"]:
                 yield columns
         except RecordpressError as error:
-            file.judge(hop, error)
+            file.check_end(hop, error)
         else:
-            file.judge(hop)
+            file.check_end(hop)
 
 
 def _arrays(columns: dict[str, bytearray], check_crcs: bool, place: tuple[Any, ...]) -> dict[str, Any]:

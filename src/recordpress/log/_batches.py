@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from recordpress.columns import read_columns
-from recordpress.errors import RecordpressError
 from recordpress.files import located
 from recordpress.log._batch_header import BatchHeader
 from recordpress.log._file_records import FileRecords
@@ -122,16 +121,11 @@ def batches_of(
 def _batches_in(
     partition: Partition, segment: Segment, check_crcs: bool, findings: list[Finding] | None
 ) -> Iterator[LogBatch]:
-    with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
+    with segment.records() as file:
         hop = file.headers()
-        try:
-            for header in hop:
-                is_valid = hop.checksum_error() is None if check_crcs else None
-                yield LogBatch(partition.topic, partition.partition, segment.url, header, is_valid)
-        except RecordpressError as error:
-            file.judge(hop, error)
-        else:
-            file.judge(hop)
+        for header in file.walk(hop):
+            is_valid = hop.checksum_error() is None if check_crcs else None
+            yield LogBatch(partition.topic, partition.partition, segment.url, header, is_valid)
         if findings is not None:
             findings += tail_findings(segment, file)
 
@@ -173,15 +167,10 @@ def count_of(partitions: Iterable[Partition]) -> int:
 def _count_of(partition: Partition) -> int:
     count = next_offset = 0
     for segment in partition.segments:
-        with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
+        with segment.records() as file:
             hop = file.headers()
-            try:
-                for header in hop:
-                    count += _records_in(header, file, next_offset)
-            except RecordpressError as error:
-                file.judge(hop, error)
-            else:
-                file.judge(hop)
+            for header in file.walk(hop):
+                count += _records_in(header, file, next_offset)
             next_offset = max(next_offset, hop.next_offset or 0)
     return count
 

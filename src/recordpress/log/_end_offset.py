@@ -51,15 +51,10 @@ def end_offset(partition: Partition, *, complete: bool = False) -> int:
     [5481, 4519]
     """
     for segment in reversed(partition.segments):
-        with FileRecords(segment.open(), complete=complete) as file:
+        with segment.records(complete=complete) as file:
             hop = near_the_end(segment, file)
-            try:
-                for _ in hop:
-                    pass
-            except RecordpressError as error:
-                file.judge(hop, error)
-            else:
-                file.judge(hop)
+            for _ in file.walk(hop):
+                pass
             if hop.next_offset is not None:
                 return hop.next_offset if hop.next_offset >= 0 else INT64_MAX  # none comes after the last int64
         if segment.base_offset:  # a segment begins empty, at the offset that the one before it ended with

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from os import fspath
 from pathlib import Path
 from types import TracebackType
@@ -134,7 +134,7 @@ class FileRecords:
         self._end(self.valid_bytes, self.next_offset)
 
     def headers(self, position: int | None = None, *, window_bytes: int | None = None) -> HeaderWalk:
-        """A walk over the entries from a position on, by headers alone. `judge` says what it is that ends it.
+        """Return a walk over the entries from a position on, by headers alone. `check_end` checks where it ends.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class FileRecords:
         Parameters
         ----------
         hop : HeaderWalk, optional
-            A registry for this file; the walk continues where it is.
+            A walk over this file, which continues where it is.
 
         Raises
         ------
@@ -165,15 +165,34 @@ class FileRecords:
             As `pieces`.
         """
         hop = hop or self.headers()
-        try:
-            yield from hop.transactional()
-        except RecordpressError as error:
-            self.judge(hop, error)
-        else:
-            self.judge(hop)
+        return self._checked(hop, hop.transactional())
 
-    def judge(self, hop: HeaderWalk, error: RecordpressError | None = None) -> None:
-        """Find out what ended a walk by headers, at the end of the file or with an error.
+    def walk(self, hop: HeaderWalk | None = None) -> Iterator[BatchHeader]:
+        """Yield the headers of all batches, and check how the file ends.
+
+        Parameters
+        ----------
+        hop : HeaderWalk, optional
+            A walk over this file, which continues where it is. By default it begins at the first entry.
+
+        Raises
+        ------
+        CorruptRecordError
+            As `pieces`.
+        """
+        hop = hop or self.headers()
+        return self._checked(hop, hop)
+
+    def _checked(self, hop: HeaderWalk, headers: Iterable[BatchHeader]) -> Iterator[BatchHeader]:
+        try:
+            yield from headers
+        except RecordpressError as error:
+            self.check_end(hop, error)
+        else:
+            self.check_end(hop)
+
+    def check_end(self, hop: HeaderWalk, error: RecordpressError | None = None) -> None:
+        """Check the end of a walk by headers, which came to the end of the file or to an error.
 
         Raises
         ------

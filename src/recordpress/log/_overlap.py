@@ -16,7 +16,6 @@ from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress.errors import RecordpressError
 from recordpress.files import Buffered, LocalFileSystem, RandomAccessFile
 from recordpress.log._end_offset import near_the_end
-from recordpress.log._file_records import FileRecords
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._segment import Segment
 from recordpress.log.findings import Finding
@@ -171,7 +170,7 @@ def _end_beyond(segment: Segment, offset: int) -> int | None:
     From its last headers; without an index all of them are read, if the last ones say that it goes so far. Whoever
     reads the segment reports damage.
     """
-    with FileRecords(segment.open(), complete=False) as file:
+    with segment.records(complete=False) as file:
         if INDEX_FILE_SUFFIX not in segment.files and file.size > _TAIL_BYTES:
             source = Buffered(file.file) if file.file.is_remote else file.file
             end = _end_by_tail(segment, source)

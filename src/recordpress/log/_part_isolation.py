@@ -107,7 +107,7 @@ class _PartSearch(TransactionSearch):
         if not self.open or self.error is not None:
             return
         watched = dict(self.open)
-        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+        with segment.records() as file:
             hop = file.headers()
             while watched:
                 try:

@@ -270,7 +270,7 @@ class LogReader:
             options["batch_bytes"] = self._options.batch_bytes
         if overlap := walk.finding(segment):
             self.findings.append(overlap)
-        with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
+        with segment.records() as file:
             self._file = file
             start = self._start(segment, file, walk)
             if start is None:

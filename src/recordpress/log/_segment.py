@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from recordpress.codecs import CodecRegistry
 from recordpress.files import FileInfo, FileSystem, RandomAccessFile
+from recordpress.log._batch_header import BatchHeader
+from recordpress.log._file_records import FileRecords
+from recordpress.log._transactions import Isolation, isolation_of
+from recordpress.log.sidecars.transaction_index import AbortedTxn
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,29 @@ class Segment:
         """The record set."""
         return self.filesystem.open(self.path)
 
+    def records(self, *, complete: bool | None = None) -> FileRecords:
+        """Open the record set for reading; `complete` is by default true of all segments but the last."""
+        complete = not self.is_last if complete is None else complete
+        return FileRecords(self.open(), complete=complete, codecs=self.codecs)
+
+    def headers(self) -> Iterator[BatchHeader]:
+        """Yield the headers of all batches, and check how the file ends.
+
+        Raises
+        ------
+        CorruptRecordError
+            An entry that cannot be a batch, or an end that the file may not have.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> [partition] = recordpress.open_log("demo/logs/access-log-0").partitions
+        >>> next(partition.segments[0].headers()).records_count
+        8
+        """
+        with self.records() as file:
+            yield from file.walk()
+
     def open_sibling(self, suffix: str) -> RandomAccessFile:
         """The segment's file of that kind, such as ``.txnindex``.
 
@@ -101,6 +128,59 @@ class Partition:
 
     def __str__(self) -> str:
         return self.url if self.topic is None else f"{self.topic}-{self.partition}"
+
+    def last_stable_offset(self) -> int | None:
+        """Return the first offset of the earliest transaction that is still open.
+
+        Returns
+        -------
+        int | None
+            None if no transaction is open.
+
+        Raises
+        ------
+        CorruptRecordError
+            An entry that cannot be a batch, or a segment before the last that does not end with a whole entry.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> [partition] = recordpress.open_log("demo/logs/sessions-0").partitions
+        >>> partition.last_stable_offset() is None
+        True
+        """
+        return self._isolation().last_stable_offset
+
+    def transactions(self) -> list[AbortedTxn]:
+        """Return the aborted transactions.
+
+        They come from the ``.txnindex`` files, and from the markers in the log where a file is missing or damaged.
+
+        Returns
+        -------
+        list of AbortedTxn
+            In the order of their markers.
+
+        Raises
+        ------
+        CorruptRecordError
+            As `last_stable_offset`.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> [partition] = recordpress.open_log("demo/logs/sessions-0").partitions
+        >>> partition.transactions()
+        []
+        """
+        isolation = self._isolation()
+        return [*isolation.aborted, *isolation.beyond]
+
+    def _isolation(self) -> Isolation:
+        isolation = isolation_of(self.segments)
+        if isolation.error is not None:
+            raise isolation.error
+        return isolation
 
 
 def with_last(segments: Iterable[Segment]) -> tuple[Segment, ...]:

@@ -220,7 +220,7 @@ def stats_of(partition: Partition, *, full: bool = False) -> LogStats:
 
 
 def _segment_stats(segment: Segment, full: bool) -> LogStats:
-    with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
+    with segment.records() as file:
         stats = LogStats(size=file.size, segments=1)
         ranges = None if full else _ranges_of(segment, file)
         stats.sampled = ranges is not None
@@ -247,12 +247,7 @@ def _segment_stats(segment: Segment, full: bool) -> LogStats:
 def _headers(segment: Segment, file: FileRecords, ranges: list[int] | None) -> Iterator[BatchHeader]:
     if ranges is None:
         hop = file.headers()
-        try:
-            yield from hop
-        except RecordpressError as error:
-            file.judge(hop, error)
-        else:
-            file.judge(hop)
+        yield from file.walk(hop)
         return
     passed = 0
     for position in ranges:

@@ -59,6 +59,7 @@ class SegmentLike(Protocol):
     @property
     def is_tiered(self) -> bool: ...
     def open(self) -> RandomAccessFile: ...
+    def records(self) -> FileRecords: ...
     def open_sibling(self, suffix: str) -> RandomAccessFile: ...
 
 
@@ -139,70 +140,6 @@ def isolation_of(
     )
 
 
-def last_stable_offset(segments: Iterable[SegmentLike]) -> int | None:
-    """The first offset of the earliest transaction that is still open.
-
-    Parameters
-    ----------
-    segments : iterable of LogSegment or Segment
-        All segments of a partition, in order.
-
-    Returns
-    -------
-    int | None
-        None if no transaction is open.
-
-    Raises
-    ------
-    CorruptRecordError
-        An impossible entry, or a segment that is not the last does not end with a whole entry.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.log import last_stable_offset
-    >>> [partition] = recordpress.open_log("demo/logs/sessions-0").partitions
-    >>> last_stable_offset(partition.segments) is None
-    True
-    """
-    isolation = isolation_of(list(segments))
-    if isolation.error is not None:
-        raise isolation.error
-    return isolation.last_stable_offset
-
-
-def transactions_of(segments: Iterable[SegmentLike]) -> list[AbortedTxn]:
-    """The aborted transactions of a partition: from its ``.txnindex`` files, and from the markers in the log if one of
-    them is missing or damaged.
-
-    Parameters
-    ----------
-    segments : iterable of LogSegment or Segment
-        All segments of a partition, in order.
-
-    Returns
-    -------
-    list of AbortedTxn
-
-    Raises
-    ------
-    CorruptRecordError
-        As `last_stable_offset`.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.log import transactions_of
-    >>> [partition] = recordpress.open_log("demo/logs/sessions-0").partitions
-    >>> [(entry.first_offset, entry.last_offset) for entry in transactions_of(partition.segments)][:2]
-    []
-    """
-    isolation = isolation_of(list(segments))
-    if isolation.error is not None:
-        raise isolation.error
-    return [*isolation.aborted, *isolation.beyond]
-
-
 def unseen_records(segments: Iterable[SegmentLike]) -> dict[str, int]:
     """The number of records in aborted transactions, and in ongoing ones, which have no marker.
 
@@ -224,7 +161,7 @@ def unseen_records(segments: Iterable[SegmentLike]) -> dict[str, int]:
     aborted = 0
     open_ones: dict[int, int] = {}
     for segment in segments:
-        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+        with segment.records() as file:
             for header in file.transactional_batches():
                 if not header.is_control:
                     open_ones[header.producer_id] = open_ones.get(header.producer_id, 0) + header.records_count
@@ -323,7 +260,7 @@ class TransactionSearch:
 
     def scan(self, segment: SegmentLike) -> int:
         """The offset after the last batch; otherwise 0."""
-        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+        with segment.records() as file:
             hop = file.headers()
             while True:
                 try:

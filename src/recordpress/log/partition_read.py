@@ -73,6 +73,9 @@ class MemorySegment:
     def open(self) -> RandomAccessFile:
         return _MemoryFile(self._data)
 
+    def records(self) -> FileRecords:
+        return FileRecords(self.open(), complete=False)
+
     def open_sibling(self, suffix: str) -> RandomAccessFile:
         raise FileNotFoundError(suffix)
 

@@ -502,7 +502,7 @@ def batches_in(
         if overlap := reached.finding(segment):
             findings.append(overlap)
         first, next_offset = reached.offset, None
-        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+        with segment.records() as file:
             for header in _headers(segment, file, on_corrupt, check_crcs, findings):
                 next_offset = header.next_offset
                 if (first is None or header.last_offset >= first) and not _is_after(header, split.end_offset):
@@ -525,7 +525,7 @@ def digests_of(splits: Sequence[LogSplit], joined: bool) -> list[tuple[int, int,
         parts = split.located()
         reached = split.reached(parts)
         for segment in parts.segments:
-            with FileRecords(segment.open(), complete=not segment.is_last) as file:
+            with segment.records() as file:
                 for position, piece in file.pieces():
                     with located(position, file.path):
                         digest.update(piece, start_offset=reached.offset, codecs=segment.codecs)
@@ -555,11 +555,11 @@ def _headers(
                     raise error
                 else:
                     findings.append(Finding.of_error(error, file=segment.url, size=header.size))
-            file.judge(hop)
+            file.check_end(hop)
             return
         except CorruptRecordError as error:
             if on_corrupt == "raise":
-                file.judge(hop, error)
+                file.check_end(hop, error)
                 return
             if not _skipped(segment, file, hop, error, findings):
                 return
@@ -570,7 +570,7 @@ def _skipped(
 ) -> bool:
     """Whether an intact entry follows; what is before it is a finding, unless it is zeros at the end of the log."""
     try:
-        file.judge(hop, error)
+        file.check_end(hop, error)
         return False
     except CorruptRecordError:
         start = hop.position

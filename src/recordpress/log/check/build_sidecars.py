@@ -59,7 +59,7 @@ def sidecar_files(
     for segment in segments:
         next_offset = max(next_offset, segment.base_offset)
         builder.begin(segment.base_offset)
-        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+        with segment.records() as file:
             hop = file.headers(window_bytes=WINDOW_BYTES if check_crcs and not file.file.is_remote else None)
             for header in _headers(file, hop):
                 if check_crcs and (error := hop.checksum_error()):
@@ -82,12 +82,7 @@ def sidecar_files(
 
 def _headers(file: FileRecords, hop: HeaderWalk) -> Iterator[BatchHeader]:
     """Every entry; what follows the last one must be what a crash leaves there."""
-    try:
-        yield from hop
-    except RecordpressError as error:
-        file.judge(hop, error)
-    else:
-        file.judge(hop)
+    yield from file.walk(hop)
 
 
 def _refuse_disorder(segment: Segment, header: BatchHeader, order: OrderCheck, file: str) -> None:

@@ -32,7 +32,6 @@ from recordpress.errors import InvalidArgumentError, RecordpressError
 from recordpress.files import RandomAccessFile, walked
 from recordpress.log._batch_header import BatchHeader
 from recordpress.log._end_offset import near_the_end
-from recordpress.log._file_records import FileRecords
 from recordpress.log._log import Log
 from recordpress.log._open import open_paths
 from recordpress.log._progress import Meter, ProgressCallback
@@ -216,7 +215,7 @@ class _Verification:
             return
         for producer in producers_before(self.partition):
             self.sequences.begin(producer)
-        with FileRecords(segment.open(), complete=False) as file, suppress(RecordpressError):
+        with segment.records(complete=False) as file, suppress(RecordpressError):
             for header in near_the_end(segment, file):
                 for _ in self.order.add(header, segment.url):
                     pass  # its reader reports it

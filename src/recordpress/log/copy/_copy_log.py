@@ -23,7 +23,6 @@ from recordpress._version import VERSION
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError, RecordpressError
 from recordpress.files import FileInfo, FileSystem, file_checksum, is_unfinished, named, remove_if_empty, resolve
-from recordpress.log._file_records import FileRecords
 from recordpress.log._open import Opened, open_paths
 from recordpress.log._progress import Progress, ProgressCallback
 from recordpress.log._segment import Partition, Segment
@@ -257,7 +256,7 @@ def copy_to_target(
 ) -> CopiedSegment:
     segment, indexes = task.segment, Indexes(task.segment)
     look = indexes.look if job.with_indexes and task.directory else None
-    with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
+    with segment.records() as file:
         recompressor = job.recompressor(threads, file.path)
         copy = copy_segment(file, recompressor, files, target, step, look)
     try:

@@ -69,7 +69,7 @@ class CopyPart(NamedTuple):
         name = f".{segment_name(self.task.segment)}.part.{self.start:032x}"
         path = self.files.join(self.task.directory, name)
         part = part_of(self.task.segment, self.start, self.end)
-        with FileRecords(part.open(), complete=not part.is_last, codecs=part.codecs) as file:
+        with part.records() as file:
             start, end = file.file.start, file.size
             copy = copy_segment(file, self.job.recompressor(1, file.path), self.files, path)
         return CopiedPart(name, start, end, copy)

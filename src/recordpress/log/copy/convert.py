@@ -16,7 +16,6 @@ from recordpress.codecs import CodecRegistry
 from recordpress.codecs.table import check_codec
 from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
 from recordpress.files import FileSystem
-from recordpress.log._file_records import FileRecords
 from recordpress.log._progress import Meter
 from recordpress.log._segment import Partition, Segment
 from recordpress.log._transactions import unseen_records
@@ -120,7 +119,7 @@ class ConvertJob(CopyJob):
         return {kind: found[kind] for kind in KINDS if found[kind]}
 
     def _count(self, segment: Segment) -> dict[str, int]:
-        with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
+        with segment.records() as file:
             recompressor = self._recoder(int(self.threads), file.path, reading=True)
             pass_through(file, recompressor, _discard)
         if self.compression_type is None and "zstd" in recompressor.before["compression_types"]:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from recordpress._arguments import choice, integer
 from recordpress.codecs import CodecRegistry
-from recordpress.log._file_records import FileRecords
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.copy._copy_log import MOST_THREADS, CopyJob, number_of
 from recordpress.log.copy._recompress_threads import RecompressThreads
@@ -114,7 +113,7 @@ def _estimate(job: TranscodeJob, partitions: tuple[Partition, ...]) -> Estimate:
 
 def _sample(job: TranscodeJob, segment: Segment) -> RecompressThreads:
     """Recompress the first megabytes of a segment in this thread, and drop the result."""
-    with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
+    with segment.records() as file:
         recompressor = job.recompressor(1, file.path)
         try:
             for position, piece in file.pieces():

@@ -17,7 +17,6 @@ from recordpress.codecs import decompress
 from recordpress.columns import dump_lines, read_columns
 from recordpress.errors import RecordpressError
 from recordpress.files import located
-from recordpress.log._file_records import FileRecords
 from recordpress.log._segment import Segment
 from recordpress.log.dump._internal_records import Plain, decoded, decoded_plainly
 from recordpress.log.dump._kraft_records import kraft_record_text
@@ -121,7 +120,7 @@ class SegmentDump:
             says ``isvalid: false``.
         """
         most = self.options.max_bytes
-        with FileRecords(self.segment.open(), complete=False, codecs=self.segment.codecs) as file:
+        with self.segment.records(complete=False) as file:
             for position, piece in file.pieces():
                 with located(position, file.path):
                     yield from self._piece(position, piece)
