@@ -87,7 +87,7 @@ clients: $(TESTING)  ## Run the record tests of aiokafka and kafka-python with t
 	RECORDPRESS_CLIENT_SOURCES=build/clients $(PYTHON) -m pytest -q tests/adapters/test_the_clients_own.py
 
 CONNECTOR := build/bench/spark-connector
-SPARKS := 4.0.0 4.1.4 4.2.1
+SPARKS := 4.1.4 4.2.1
 
 spark-versions: $(SPARKS:%=build/spark/%/.tried)  ## Try a query of each kind on older releases of Spark
 

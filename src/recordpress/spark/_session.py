@@ -68,10 +68,4 @@ def register(spark: SparkSession) -> None:
     >>> import recordpress
     >>> recordpress.spark.register(spark)
     """
-    from pyspark.errors import PySparkException
-
-    try:
-        spark.dataSource.register(for_session(spark))
-    except PySparkException as error:  # 4.0, where Spark has found the data source by itself
-        if "DATA_SOURCE_ALREADY_EXISTS" not in str(error):
-            raise
+    spark.dataSource.register(for_session(spark))
