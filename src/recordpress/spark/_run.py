@@ -44,7 +44,7 @@ def run(spark: SparkSession, what: str, work: Callable[[_Item], _Result], items:
 def _described(spark: SparkSession, text: str) -> Iterator[None]:
     """Describe this thread's jobs in Spark's UI, unless the caller does or a client of Spark Connect runs them."""
     try:
-        context = spark.sparkContext
+        context: Any = spark.sparkContext
     except Exception:  # Connect has no context; its error has a class of its own
         yield
         return

@@ -26,12 +26,11 @@ from pyspark.sql.datasource import (
 )
 
 from recordpress.errors import InvalidArgumentError
-from recordpress.files import FileSystem
 from recordpress.log import Finding, Partition, open_log
 from recordpress.log.splits import LogSplit, Piece, plan, read_split, refuse_missing
 from recordpress.spark._filters import Wanted, wanted_by
 from recordpress.spark._offsets import Range
-from recordpress.spark._stores import located, resolved
+from recordpress.spark._stores import located
 from recordpress.spark._without_recordpress import PickledForWorkers
 from recordpress.spark.options import ACCEPTED, ReadOptions, check_columns, unknown_options
 from recordpress.spark.schema import CORRUPT, arrow_schema, as_column, column_names, refuse_other_types, spark_schema
@@ -237,7 +236,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
             if self.options.reports_in_rows and findings:
                 yield _reported(schema, split, findings)
             found += findings
-        self._tell(piece, found)
+        self._log_findings(found)
 
     def _rows_there(
         self, split: LogSplit, names: list[str], findings: list[Finding], wanted: Wanted
@@ -284,11 +283,9 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
             ):
                 yield from pa.RecordBatchReader.from_stream(columns)
 
-    def _tell(self, piece: LogPiece, findings: list[Finding]) -> None:
-        """Report what was skipped or cut, where the rows do not."""
-        if self.options.findings_path is not None:
-            _write_findings(*resolved(self.options.store, self.options.findings_path), piece.number, findings)
-        elif not self.options.reports_in_rows:
+    def _log_findings(self, findings: list[Finding]) -> None:
+        """Log findings that are not rows of the result."""
+        if not self.options.reports_in_rows:
             for finding in findings:
                 _LOGGER.warning("%s", finding)
 
@@ -338,13 +335,3 @@ def _reported(schema: pa.Schema, split: LogSplit, findings: list[Finding]) -> pa
     empty = [None] * len(findings)
     arrays = [pa.array(known.get(field.name, empty), field.type) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _write_findings(files: FileSystem, path: str, number: int, findings: list[Finding]) -> None:
-    """The same file for every attempt of a task."""
-    if not findings:
-        return
-    files.make_directory(path)
-    with files.create(files.join(path, f"part-{number:05d}.json")) as writer:
-        writer.write("".join(f"{json.dumps(finding.to_dict())}\n" for finding in findings).encode())
-        writer.publish()

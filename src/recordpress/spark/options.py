@@ -36,7 +36,6 @@ ACCEPTED = (
     "isolation.level",
     "max.partition.fetch.bytes",
     "mode",
-    "findingsPath",
     "columns",
     "level",
     "pushFilters",
@@ -90,10 +89,7 @@ class ReadOptions:
         ``max.partition.fetch.bytes``: bytes of a file that become one Arrow record batch. A larger entry is read all
         the same, as by a consumer. Default: as many as give record batches of 4 to 8 MB (1048576 with ``level=bytes``).
     mode : {'FAILFAST', 'DROPMALFORMED', 'PERMISSIVE'}
-        ``mode``: damage is an error; or is skipped; or is skipped and reported, in a column ``_corrupt_record`` or to
-        ``findingsPath``.
-    findings_path : str | None
-        ``findingsPath``: a directory that gets a file of JSON lines for each task that found something.
+        ``mode``: damage is an error; or is skipped; or is skipped and reported in a column ``_corrupt_record``.
     columns : tuple of str | None
         ``columns``: names separated by commas, the only ones that are built. `.schema(...)` does the same.
     level : {'records', 'batches', 'bytes'}
@@ -134,7 +130,6 @@ class ReadOptions:
     isolation_level: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
     fetch_bytes: int | None = None
     mode: Mode = "FAILFAST"
-    findings_path: str | None = None
     columns: tuple[str, ...] | None = None
     level: Level = "records"
     push_filters: bool | None = None
@@ -155,7 +150,7 @@ class ReadOptions:
     @property
     def reports_in_rows(self) -> bool:
         """Whether findings are rows of the result."""
-        return self.mode == "PERMISSIVE" and self.findings_path is None
+        return self.mode == "PERMISSIVE"
 
     @property
     def limits(self) -> dict[str, int]:
@@ -178,11 +173,6 @@ class ReadOptions:
         if self.bounds.end.kind != "all":
             name = self.bounds.end.option
             raise InvalidArgumentError(f"option {name} is for spark.read: a stream has no end", field=name)
-        if self.findings_path is not None:
-            raise InvalidArgumentError(
-                "option findingsPath is for spark.read: a stream reports in the column _corrupt_record",
-                field="findingsPath",
-            )
         if self.push_filters:
             raise InvalidArgumentError("option pushFilters is for spark.read", field="pushFilters")
         if len(self.limits) > 1:
@@ -218,7 +208,6 @@ class ReadOptions:
             isolation_level=given.choice("isolation.level", ("read_uncommitted", "read_committed")),
             fetch_bytes=given.number("max.partition.fetch.bytes", INT32_MAX),
             mode=given.choice("mode", _MODES),
-            findings_path=given.text("findingsPath"),
             level=level,
             push_filters={"": None, "true": True, "false": False}[given.choice("pushFilters", ("", "true", "false"))],
             codecs=given.codecs("codec.plugin"),
@@ -253,8 +242,6 @@ class ReadOptions:
 
     def with_columns(self, text: str | None) -> ReadOptions:
         """These options with the value of ``columns``."""
-        if self.findings_path is not None and self.mode != "PERMISSIVE":
-            raise InvalidArgumentError("option findingsPath is for mode=PERMISSIVE", field="findingsPath")
         if text is None:
             return self
         names = tuple(name.strip() for name in text.split(",") if name.strip())
@@ -273,8 +260,7 @@ def check_columns(names: tuple[str, ...], known: tuple[str, ...], where: str) ->
         raise InvalidArgumentError("each column is named once, and there must be at least one", field=where)
     if "_corrupt_record" in known and "_corrupt_record" not in names:
         raise InvalidArgumentError(
-            "mode=PERMISSIVE reports in a column _corrupt_record string, or to findingsPath: one of them is needed",
-            field=where,
+            "mode=PERMISSIVE reports damage in a column _corrupt_record string, which is missing", field=where
         )
 
 
