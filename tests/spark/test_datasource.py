@@ -187,7 +187,6 @@ def test_options() -> None:
         ({"minPartitions": "-1"}, "minPartitions must be a number from 1"),
         ({"mode": "strict"}, "mode must be FAILFAST, DROPMALFORMED or PERMISSIVE, not 'strict'"),
         ({"level": "rows"}, "level must be records, batches or bytes, not 'rows'"),
-        ({"pushFilters": "1"}, "pushFilters must be true or false"),
         ({"columns": "key,valeu"}, "there is no column valeu; there are key, value, topic"),
         ({"columns": "key,key"}, "named once"),
         ({"columns": " , "}, "at least one"),
@@ -216,7 +215,6 @@ def test_options() -> None:
         ({"assign": ""}, "assign must be JSON"),
         ({"mode": "Drop"}, "or PERMISSIVE, not 'Drop'"),
         ({"failOnDataLoss": ""}, "must be true or false, not ''"),
-        ({"pushFilters": ""}, "must be true or false, not ''"),
         ({"endingOffsets": "earliest"}, "cannot be earliest"),
         ({"endingOffsets": '{"a": {"0": -2}}'}, "endingOffsets must be JSON"),
         ({"endingOffsets": '{"a": {"zero": 2}}'}, "endingOffsets must be JSON"),
@@ -508,7 +506,8 @@ def test_bytes_as_rows() -> None:
     ],
 )
 def test_filters_narrow_what_is_read(filters: list[Any], count: int) -> None:
-    source = KafkaLogDataSource({"path": str(DEMO_LOGS / "sessions-0"), "pushFilters": "true"})
+    source = KafkaLogDataSource({"path": str(DEMO_LOGS / "sessions-0")})
+    source.is_pushdown_on = True
     reader = source.reader(source.schema())
     assert reader.pushFilters(filters) == filters  # Spark applies them again
     assert sum(batch.num_rows for piece in reader.partitions() for batch in reader.read(piece)) == count
@@ -518,7 +517,8 @@ def test_filters_on_time() -> None:
     path = DEMO_LOGS / "sessions-0"
     times = [row["timestamp"] for row in read(path)]
     limit = datetime.fromtimestamp(times[700] / 1000, UTC)
-    source = KafkaLogDataSource({"path": str(path), "pushFilters": "true"})
+    source = KafkaLogDataSource({"path": str(path)})
+    source.is_pushdown_on = True
     for filters, expected in (
         ([datasource.GreaterThanOrEqual(("timestamp",), limit)], [time for time in times if time >= times[700]]),
         ([datasource.LessThan(("timestamp",), limit)], [time for time in times if time <= times[700]]),

@@ -99,9 +99,7 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
     def reader(self, schema: StructType) -> KafkaLogReader:
         options, names = self._columns_of(schema)
         options.reject_streaming_options()
-        kind = KafkaLogReader
-        if options.push_filters or (options.push_filters is None and self.is_pushdown_on):
-            kind = FilteringReader
+        kind = FilteringReader if self.is_pushdown_on else KafkaLogReader
         return kind(options, names, self.parallelism)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:

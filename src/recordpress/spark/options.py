@@ -38,7 +38,6 @@ ACCEPTED = (
     "mode",
     "columns",
     "level",
-    "pushFilters",
     "codec.plugin",
     "maxOffsetsPerTrigger",
     "maxFilesPerTrigger",
@@ -94,9 +93,6 @@ class ReadOptions:
         ``columns``: names separated by commas, the only ones that are built. `.schema(...)` does the same.
     level : {'records', 'batches', 'bytes'}
         ``level``: a row per record; a row per batch, from its header alone; a row per batch with its bytes.
-    push_filters : bool | None
-        ``pushFilters``: use filters on offset, timestamp, partition and topic to read less. Needs
-        spark.sql.python.filterPushdown.enabled; None: where `register` saw that.
     codecs : CodecRegistry | None
         ``codec.plugin``: codecs of your own, as ``package.module:attribute``, separated by commas; executors import
         them, too. For a stream they are installed or on PYTHONPATH: Spark plans it in a process that does not see what
@@ -132,7 +128,6 @@ class ReadOptions:
     mode: Mode = "FAILFAST"
     columns: tuple[str, ...] | None = None
     level: Level = "records"
-    push_filters: bool | None = None
     codecs: CodecRegistry | None = None
     max_offsets: int | None = None
     max_files: int | None = None
@@ -173,8 +168,6 @@ class ReadOptions:
         if self.bounds.end.kind != "all":
             name = self.bounds.end.option
             raise InvalidArgumentError(f"option {name} is for spark.read: a stream has no end", field=name)
-        if self.push_filters:
-            raise InvalidArgumentError("option pushFilters is for spark.read", field="pushFilters")
         if len(self.limits) > 1:
             raise InvalidArgumentError(f"only one of {', '.join(self.limits)} can be given", field=[*self.limits][1])
 
@@ -209,7 +202,6 @@ class ReadOptions:
             fetch_bytes=given.number("max.partition.fetch.bytes", INT32_MAX),
             mode=given.choice("mode", _MODES),
             level=level,
-            push_filters={"": None, "true": True, "false": False}[given.choice("pushFilters", ("", "true", "false"))],
             codecs=given.codecs("codec.plugin"),
             max_offsets=given.number("maxOffsetsPerTrigger", INT64_MAX),
             max_files=given.number("maxFilesPerTrigger", INT32_MAX),
