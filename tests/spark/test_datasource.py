@@ -179,7 +179,7 @@ def test_options() -> None:
     ("options", "message"),
     [
         ({"startingOffset": "earliest"}, "unknown option startingOffset; accepted are path, subscribe"),
-        ({"includeHeaders": "yes"}, "includeHeaders must be false or true, not 'yes'"),
+        ({"includeHeaders": "yes"}, "includeHeaders must be true or false, not 'yes'"),
         ({"isolation.level": "serializable"}, "read_uncommitted or read_committed, not 'serializable'"),
         ({"max.partition.fetch.bytes": "0"}, "from 1 to 2147483647, not '0'"),
         ({"max.partition.fetch.bytes": "1 MB"}, "not '1 MB'"),

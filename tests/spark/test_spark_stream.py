@@ -357,7 +357,7 @@ def test_partitions_that_are_gone_or_were_made_again(logs: Path) -> None:
         ({"maxFilesPerTrigger": "1", "maxBytesPerTrigger": "1"}, "only one of maxFilesPerTrigger, maxBytesPerTrigger"),
         ({"maxFilesPerTrigger": "0"}, "option maxFilesPerTrigger must be a number from 1"),
         ({"maxFilePerTrigger": "1"}, "unknown option maxFilePerTrigger; accepted are path, subscribe"),
-        ({"includeActiveSegment": "yes"}, "option includeActiveSegment must be false or true"),
+        ({"includeActiveSegment": "yes"}, "option includeActiveSegment must be true or false"),
     ],
 )
 def test_what_a_stream_does_not_take(options: dict[str, str], message: str, logs: Path) -> None:

@@ -30,9 +30,10 @@ from recordpress.log import Finding, Partition, open_log
 from recordpress.log.splits import LogSplit, Piece, plan, read_split, refuse_missing
 from recordpress.spark._filters import Wanted, wanted_by
 from recordpress.spark._offsets import Range
+from recordpress.spark._option import names_of, unknown_options
 from recordpress.spark._stores import located
 from recordpress.spark._without_recordpress import PickledForWorkers
-from recordpress.spark.options import ACCEPTED, ReadOptions, check_columns, unknown_options
+from recordpress.spark.options import ReadOptions, check_columns
 from recordpress.spark.schema import CORRUPT, arrow_schema, as_column, column_names, refuse_other_types, spark_schema
 
 if TYPE_CHECKING:
@@ -149,28 +150,28 @@ def _are_for_writing(options: Any) -> bool:
     InvalidArgumentError
         They are neither all those of a read nor all those of a write.
     """
-    from recordpress.spark._write_options import ACCEPTED as OF_WRITING
-    from recordpress.spark._write_options import OF_STREAMS
+    from recordpress.spark._write_options import STREAM_OPTIONS, WriteOptions
 
-    of_writing = (*OF_WRITING, *OF_STREAMS)
-    not_read, not_written = unknown_options(options, ACCEPTED), unknown_options(options, of_writing)
+    of_reading = names_of(ReadOptions)
+    of_writing = (*names_of(WriteOptions), *(row.name for row in STREAM_OPTIONS))
+    not_read, not_written = unknown_options(options, of_reading), unknown_options(options, of_writing)
     if not not_read or not not_written:
         return bool(not_read)
-    unknown = unknown_options(options, (*ACCEPTED, *of_writing))
+    unknown = unknown_options(options, (*of_reading, *of_writing))
     what = f"unknown option {', '.join(unknown)}"
     if not unknown:
         what = f"option {', '.join(not_read)} is for writing, and {', '.join(not_written)} for reading"
     raise InvalidArgumentError(
-        f"{what}; accepted are {', '.join(ACCEPTED)}, and for writing {', '.join(of_writing)}",
+        f"{what}; accepted are {', '.join(of_reading)}, and for writing {', '.join(of_writing)}",
         field=(unknown or not_read)[0],
     )
 
 
 def _are_of_stream(options: Any) -> bool:
     """Whether Spark added to options what a stream has that is written."""
-    from recordpress.spark._write_options import OF_STREAMS
+    from recordpress.spark._write_options import STREAM_OPTIONS
 
-    return not {name.lower() for name in options}.isdisjoint(map(str.lower, OF_STREAMS))
+    return not {name.lower() for name in options}.isdisjoint(row.name.lower() for row in STREAM_OPTIONS)
 
 
 @dataclass(frozen=True, repr=False)
