@@ -195,8 +195,9 @@ def parquet(spark: SparkSession, options: argparse.Namespace) -> None:
 def write_report(
     spark: SparkSession, options: argparse.Namespace, stored: list[Row], expected: list[Row], is_same: bool
 ) -> Path:
+    from page import html_of, moments_of
+
     import recordpress.spark
-    from recordpress.spark.report import html_of, moments_of
 
     with step(8, "Make a page of what was there before and after", about(options, 5)):
         copied = recordpress.spark.inventory(spark, options.out / COPY).collect()

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import recordpress.spark
-from bench.spark import connector, jobs, reading, session
+from bench.spark import connector, connector_process, jobs, reading, session
 from bench.spark.turns import Bench, Table
 
 MEASUREMENTS = {
@@ -27,7 +27,7 @@ BY_ITSELF = [name for name in MEASUREMENTS if name != "connector"]
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Spark on Kafka's files, beside what limits it.")
-    which = f"of {', '.join(MEASUREMENTS)} (default: all but connector, which needs another Spark and jars)"
+    which = f"of {', '.join(MEASUREMENTS)} (default: all but connector, which needs another Spark)"
     parser.add_argument("names", nargs="*", metavar="MEASUREMENT", help=which)
     parser.add_argument("--batches", type=int, default=600, help="of 5,000 records each (default: 600)")
     parser.add_argument("--segments", type=int, default=1000, help="tiny ones (default: 1,000)")
@@ -41,10 +41,10 @@ def main() -> int:
         if getattr(options, name) < least:
             parser.error(f"--{name}: {least} or more")
     names = options.names or BY_ITSELF
-    if "connector" in names and not connector.conf()["spark.jars"]:
-        parser.error("the connector's jars are not there: make -f labs.mk bench-spark-connector")
+    if "connector" in names and not connector_process.is_installed():
+        parser.error("the connector is not installed: make -f labs.mk bench-spark-connector")
     with tempfile.TemporaryDirectory(prefix="recordpress-bench-", dir=options.data) as root:
-        spark = session.start(connector.conf() if "connector" in names else None)
+        spark = session.start()
         recordpress.spark.register(spark)
         bench = Bench(spark, Table(options.rounds), Path(root), options.batches, options.segments)
         try:

@@ -1,8 +1,8 @@
 """A broker's directory, read by format("recordpress") and recordpress.spark.read, and by Spark's Kafka connector from
 the broker.
 
-It needs pyspark 4.0.0, the only release whose connector resolves, and the jars of both: `make -f labs.mk
-bench-spark-connector`.
+The connector runs in its own Spark 4.0.0 (connector_process), in turns with recordpress in this one; the CPU seconds of
+both Sparks and of the broker count in every turn. `make -f labs.mk bench-spark-connector` installs what it needs.
 """
 
 from __future__ import annotations
@@ -15,23 +15,18 @@ from typing import Any
 
 import recordpress.spark
 from bench.answers import equal
+from bench.spark.connector_process import Connector
 from bench.spark.data import make
 from bench.spark.reading import of_log, to_nothing
 from bench.spark.turns import Asked, Bench
 
 ROOT = Path(__file__).parents[2]
-JARS = ROOT / "build" / "bench" / "spark-connector"
 PARTITIONS = 2
 TUNED = {
     "kafka.max.poll.records": "5000",
     "kafka.max.partition.fetch.bytes": "4194304",
     "kafka.fetch.max.wait.ms": "20",
 }
-
-
-def conf() -> dict[str, str]:
-    """What the session needs."""
-    return {"spark.jars": ",".join(map(str, sorted(JARS.glob("*.jar"))))}
 
 
 def connector(bench: Bench) -> None:
@@ -46,15 +41,14 @@ def connector(bench: Bench) -> None:
         for source, topic in ((made, "lines"), (one, "one")):
             for partition in range(PARTITIONS):
                 _put(source.path / f"lines-{partition}", broker.data / f"{topic}-{partition}")
-        with broker:
-            _races(bench, broker, made.rows)
+        with broker, Connector() as peer:
+            _races(bench, broker, peer, made.rows)
 
 
-def _races(bench: Bench, broker: Any, rows: int) -> None:
-    def by_broker(topic: str, **options: str) -> Callable[[], Any]:
-        reader = bench.spark.read.format("kafka").option("kafka.bootstrap.servers", broker.address)
-        reader = reader.option("subscribe", topic).option("startingOffsets", "earliest").options(**options)
-        return lambda: reader.load()
+def _races(bench: Bench, broker: Any, peer: Connector, rows: int) -> None:
+    def by_broker(topic: str, action: str, *expressions: str, **options: str) -> Callable[[], Any]:
+        asked = {"kafka.bootstrap.servers": broker.address, "subscribe": topic, "startingOffsets": "earliest"}
+        return lambda: peer.ask(action, expressions, **asked, **options)
 
     def by_files(topic: str, columns: tuple[str, ...] = (), **options: Any) -> Callable[[], Any]:
         return of_log(bench.spark, broker.data, columns, subscribe=topic, **options)
@@ -68,23 +62,23 @@ def _races(bench: Bench, broker: Any, rows: int) -> None:
 
     times = "sum(unix_millis(timestamp) % 1000003)"  # a sum of whole timestamps overflows
     figures = ("count(*)", "sum(offset)", "sum(length(value))", times)
-    answers = [tuple(source("lines")().selectExpr(*figures).collect()[0]) for source in (by_broker, by_files, by_read)]
-    for found in answers[1:]:
-        equal(answers[0], found, "the broker's rows")
-    equal((answers[0][0], headers("lines")()), (rows, rows), "rows")
+    [served] = by_broker("lines", "rows", *figures)()
+    for source in (by_files, by_read):
+        equal(tuple(served), tuple(source("lines")().selectExpr(*figures).collect()[0]), "the broker's rows")
+    equal((served[0], headers("lines")()), (rows, rows), "rows")
 
     everything = {
-        "connector": lambda topic: to_nothing(by_broker(topic)),
-        "connector, tuned": lambda topic: to_nothing(by_broker(topic, **TUNED)),
+        "connector": lambda topic: by_broker(topic, "nothing"),
+        "connector, tuned": lambda topic: by_broker(topic, "nothing", **TUNED),
         "recordpress": lambda topic: to_nothing(by_files(topic)),
         "recordpress, read": lambda topic: to_nothing(by_read(topic)),
     }
     alone = {
-        "connector, tuned": lambda topic: to_nothing(lambda: by_broker(topic, **TUNED)().select("offset")),
+        "connector, tuned": lambda topic: by_broker(topic, "nothing", "offset", **TUNED),
         "recordpress": lambda topic: to_nothing(by_files(topic, ("offset",))),
         "recordpress, read": lambda topic: to_nothing(by_read(topic, columns="offset")),
     }
-    counts = {"connector, tuned": lambda topic: by_broker(topic, **TUNED)().count, "recordpress, headers": headers}
+    counts = {"connector, tuned": lambda topic: by_broker(topic, "count", **TUNED), "recordpress, headers": headers}
     defaults, tuned = "connector", "connector, tuned"
     asked = {
         "all columns": [

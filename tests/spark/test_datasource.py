@@ -179,7 +179,7 @@ def test_options() -> None:
     ("options", "message"),
     [
         ({"startingOffset": "earliest"}, "unknown option startingOffset; accepted are path, subscribe"),
-        ({"includeHeaders": "yes"}, "includeHeaders must be false or true, not 'yes'"),
+        ({"includeHeaders": "yes"}, "includeHeaders must be true or false, not 'yes'"),
         ({"isolation.level": "serializable"}, "read_uncommitted or read_committed, not 'serializable'"),
         ({"max.partition.fetch.bytes": "0"}, "from 1 to 2147483647, not '0'"),
         ({"max.partition.fetch.bytes": "1 MB"}, "not '1 MB'"),
@@ -187,13 +187,11 @@ def test_options() -> None:
         ({"minPartitions": "-1"}, "minPartitions must be a number from 1"),
         ({"mode": "strict"}, "mode must be FAILFAST, DROPMALFORMED or PERMISSIVE, not 'strict'"),
         ({"level": "rows"}, "level must be records, batches or bytes, not 'rows'"),
-        ({"pushFilters": "1"}, "pushFilters must be true or false"),
         ({"columns": "key,valeu"}, "there is no column valeu; there are key, value, topic"),
         ({"columns": "key,key"}, "named once"),
         ({"columns": " , "}, "at least one"),
         ({"level": "batches", "columns": "value"}, "there are topic, partition, file"),
-        ({"mode": "permissive", "columns": "value"}, "_corrupt_record string, or to findingsPath"),
-        ({"findingsPath": "/f"}, "findingsPath is for mode=PERMISSIVE"),
+        ({"mode": "permissive", "columns": "value"}, "_corrupt_record string, which is missing"),
         ({"subscribe": "a", "assign": "{}"}, "only one of subscribe, assign"),
         ({"subscribePattern": "(a"}, "no regular expression"),
         ({"subscribePattern": "[[ab]]"}, "subscribePattern must mean the same .*: Possible nested set at position 1"),
@@ -217,7 +215,6 @@ def test_options() -> None:
         ({"assign": ""}, "assign must be JSON"),
         ({"mode": "Drop"}, "or PERMISSIVE, not 'Drop'"),
         ({"failOnDataLoss": ""}, "must be true or false, not ''"),
-        ({"pushFilters": ""}, "must be true or false, not ''"),
         ({"endingOffsets": "earliest"}, "cannot be earliest"),
         ({"endingOffsets": '{"a": {"0": -2}}'}, "endingOffsets must be JSON"),
         ({"endingOffsets": '{"a": {"zero": 2}}'}, "endingOffsets must be JSON"),
@@ -461,14 +458,9 @@ def test_modes(level: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
         values()
     assert values(mode="dropMalformed") == expected
     assert "stored checksum" in caplog.text
-    findings = tmp_path / "findings"
-    for _ in range(2):  # a task that is tried again writes the same file
-        assert values(mode="PERMISSIVE", findingsPath=str(findings)) == expected
-    [file] = findings.iterdir()
-    [line] = file.read_text().splitlines()
-    assert json.loads(line)["position"] in (at, at + 17)
     [row] = lost(directory, level=level)
-    assert json.loads(row["_corrupt_record"])["rule"] == "checksum"
+    finding = json.loads(row["_corrupt_record"])
+    assert finding["rule"] == "checksum" and finding["position"] in (at, at + 17)
     assert (row["topic"], row["partition"]) == ("t", 0)
 
 
@@ -514,7 +506,8 @@ def test_bytes_as_rows() -> None:
     ],
 )
 def test_filters_narrow_what_is_read(filters: list[Any], count: int) -> None:
-    source = KafkaLogDataSource({"path": str(DEMO_LOGS / "sessions-0"), "pushFilters": "true"})
+    source = KafkaLogDataSource({"path": str(DEMO_LOGS / "sessions-0")})
+    source.is_pushdown_on = True
     reader = source.reader(source.schema())
     assert reader.pushFilters(filters) == filters  # Spark applies them again
     assert sum(batch.num_rows for piece in reader.partitions() for batch in reader.read(piece)) == count
@@ -524,7 +517,8 @@ def test_filters_on_time() -> None:
     path = DEMO_LOGS / "sessions-0"
     times = [row["timestamp"] for row in read(path)]
     limit = datetime.fromtimestamp(times[700] / 1000, UTC)
-    source = KafkaLogDataSource({"path": str(path), "pushFilters": "true"})
+    source = KafkaLogDataSource({"path": str(path)})
+    source.is_pushdown_on = True
     for filters, expected in (
         ([datasource.GreaterThanOrEqual(("timestamp",), limit)], [time for time in times if time >= times[700]]),
         ([datasource.LessThan(("timestamp",), limit)], [time for time in times if time <= times[700]]),

@@ -2,9 +2,6 @@
 
 import json
 import os
-import pty
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -421,26 +418,19 @@ def test_a_plan_of_parquet_writes_nothing(spark: Any, logs: Path, tmp_path: Path
         recordpress.spark.to_parquet(spark, logs, tmp_path / "parquet", dry_run=True)
 
 
-# ---- progress
+# ---- the description of a job in Spark's UI
 
 
-def test_progress_is_on_a_terminal(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a second; and the line is gone at the end. The caller's job group stays."""
-    master, slave = pty.openpty()
-    with open(slave, "w", encoding="utf-8") as terminal, open(master, "rb", buffering=0) as screen:
-        with monkeypatch.context() as patch:
-            patch.setattr(sys, "stderr", terminal)
-            assert run(spark, "waiting", time.sleep, [2.5, 0.1, 0.1]) == [None] * 3
-        os.set_blocking(master, False)
-        shown = b"".join(iter(lambda: screen.read(10_000) or b"", b"")).decode()
-    assert "waiting: 2 of 3 tasks done" in shown
-    assert shown.endswith("\r\x1b[K")
-    assert spark.sparkContext.getLocalProperty("spark.jobGroup.id") is None
-
-
-def test_no_progress_elsewhere(spark: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    run(spark, "waiting", time.sleep, [1.5])
-    assert "tasks done" not in capfd.readouterr().err
+def test_jobs_have_a_description(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    context, seen = spark.sparkContext, []
+    monkeypatch.setattr(type(context), "setJobDescription", lambda self, text: seen.append(text))
+    assert run(spark, "waiting", len, ["a", "bc"]) == [1, 2]
+    assert seen == ["recordpress: waiting, 2 tasks"]
+    context.setLocalProperty("spark.job.description", "the caller's")
+    run(spark, "waiting", len, ["a"])
+    assert seen == ["recordpress: waiting, 2 tasks"]
+    assert context.getLocalProperty("spark.job.description") == "the caller's"
+    context.setLocalProperty("spark.job.description", None)
 
 
 @pytest.mark.parametrize("columns", [["topic"], [], ["value", "value"]])

@@ -82,7 +82,8 @@ def test_the_data_source_that_a_session_registers() -> None:
 def sent_by_the_data_source() -> dict[str, Any]:
     source = KafkaLogDataSource({"path": str(LOGS)})
     schema = spark_schema(["offset", "value"])
-    pushing = KafkaLogDataSource({"path": str(LOGS), "pushFilters": "true"})
+    pushing = KafkaLogDataSource({"path": str(LOGS)})
+    pushing.is_pushdown_on = True
     writing = KafkaLogDataSource({"path": "p", "topic": "t", "partitions": "1"})
     return {
         "source": source,

@@ -1,9 +1,9 @@
-"""The page of recordpress.spark.report: right figures, whole by itself, well formed, legible in a browser's two
-schemes."""
+"""The demo's page: right figures, whole by itself, well formed, legible in a browser's two schemes."""
 
 from __future__ import annotations
 
 import re
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,7 +15,9 @@ from headless import BROWSER, COLORS, SCHEMES, picture_of, pixels_of
 pytest.importorskip("pyspark")
 from pyspark.sql import Row
 
-from recordpress.spark.report import Moment, html_of
+sys.path += [str(Path(__file__).parents[2] / "demo")]
+
+from page import Moment, html_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.spark]
 WIDTH, HEIGHT = 1000, 1500

@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.spark]
 
 from pyspark.sql import datasource
 
+import recordpress.spark
 from recordpress.spark import KafkaLogDataSource
 from recordpress.spark import datasource as datasource_of_ours
 
@@ -30,18 +31,31 @@ def test_tasks_are_as_many_as_the_session_has_cores(monkeypatch: pytest.MonkeyPa
     assert [tasks(None), tasks(5), tasks(5, minPartitions="2")] == [3, 5, 2]
 
 
-@pytest.mark.parametrize(
-    ("option", "is_on", "is_pushed"),
-    [
-        ({}, False, False),
-        ({}, True, True),
-        ({"pushFilters": "true"}, False, True),
-        ({"pushFilters": "false"}, True, False),
-    ],
-)
-def test_filters_are_taken_where_the_session_gives_them(option: Any, is_on: bool, is_pushed: bool) -> None:
+@pytest.mark.parametrize("is_on", [False, True])
+def test_filters_are_taken_where_the_session_gives_them(is_on: bool) -> None:
     """Spark refuses a reader that takes them where it does not give them."""
-    source = KafkaLogDataSource({"path": str(DEMO_LOGS)} | option)
+    source = KafkaLogDataSource({"path": str(DEMO_LOGS)})
     source.is_pushdown_on = is_on
     kind = type(source.reader(source.schema()))
-    assert (kind.pushFilters is not datasource.DataSourceReader.pushFilters) == is_pushed
+    assert (kind.pushFilters is not datasource.DataSourceReader.pushFilters) == is_on
+
+
+def test_pushdown_that_is_switched_off_later_fails(spark: Any) -> None:
+    """`register` saw it on; the docs explain the error."""
+    name = "spark.sql.python.filterPushdown.enabled"
+    query = 'topic = "sessions" AND offset < 7'
+    try:
+        spark.conf.set(name, "true")
+        recordpress.spark.register(spark)
+        logs = spark.read.format("recordpress").load(str(DEMO_LOGS / "sessions-0"))
+        assert logs.where(query).count() == 7
+        spark.conf.set(name, "false")
+        logs = spark.read.format("recordpress").load(str(DEMO_LOGS / "sessions-0"))
+        with pytest.raises(Exception, match="DATA_SOURCE_PUSHDOWN_DISABLED"):
+            logs.where(query).count()
+        recordpress.spark.register(spark)
+        logs = spark.read.format("recordpress").load(str(DEMO_LOGS / "sessions-0"))
+        assert logs.where(query).count() == 7
+    finally:
+        spark.conf.unset(name)
+        recordpress.spark.register(spark)

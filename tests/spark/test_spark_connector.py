@@ -1,12 +1,12 @@
-"""Rows through Spark's own Kafka connector, from a broker, and through recordpress, from that broker's directory.
+"""Rows of Spark's Kafka connector, from a broker, and of recordpress, from that broker's directory.
 
-`make -f labs.mk spark-connector` brings both, with the only Spark whose connector can be had, and runs this.
+The connector runs in its own Spark 4.0.0, whose environment has no recordpress: `make -f labs.mk spark-connector`
+installs it and runs this.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -17,24 +17,33 @@ import pytest
 
 import oracle
 
-sys.path += [str(Path(__file__).parents[1] / "log")]
+sys.path += [str(Path(__file__).parents[1] / "log"), str(Path(__file__).parents[2])]
 
-from broker import JARS, ROOT, Broker
+from bench.spark.connector_process import Connector, is_installed, schema_of
+from broker import JARS, Broker
 
-pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
-OF_SPARK = sorted((ROOT / "build" / "bench" / "spark-connector").glob("*.jar"))
+pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.build,
     pytest.mark.skipif(
-        pyspark.__version__ != "4.0.0" or not OF_SPARK or not any(JARS.glob("kafka_2.13-*.jar")),
-        reason="no connector for this Spark: make -f labs.mk spark-connector",
+        not is_installed() or not any(JARS.glob("kafka_2.13-*.jar")),
+        reason="the connector is not installed: make -f labs.mk spark-connector",
     ),
 ]
 
 TOPICS = {"headers-v2": 2, "txn_topic": 1, "compacted.topic": 1, "lines-zstd": 1, "lines-gzip": 1}
 ALL = {"subscribe": ",".join(TOPICS)}
-COLUMNS = ("topic", "partition", "offset", "timestamp", "timestampType", "hex(key)", "hex(value)", "to_json(headers)")
+COLUMNS = (
+    "topic",
+    "partition",
+    "offset",
+    "unix_micros(timestamp)",
+    "timestampType",
+    "hex(key)",
+    "hex(value)",
+    "to_json(headers)",
+)
 QUERIES: dict[str, dict[str, Any]] = {
     "everything": ALL,
     "what is committed": ALL | {"isolation.level": "read_committed"},
@@ -84,22 +93,28 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    from pyspark.sql import SparkSession
+def queries(moments: dict[str, int]) -> dict[str, dict[str, str]]:
+    """The options of each query as text."""
+    found = {}
+    for name, query in QUERIES.items():
+        given = json.loads(json.dumps(query), object_hook=lambda found: _with_moments(found, moments))
+        found[name] = {
+            key: json.dumps(value) if isinstance(value, dict) else str(value) for key, value in given.items()
+        }
+        found[name]["includeHeaders"] = "true"
+    return found
 
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", ",".join(map(str, OF_SPARK)))
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.session.timeZone", "UTC")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
+
+@pytest.fixture(scope="module")
+def served(broker: Broker, queries: dict[str, dict[str, str]]) -> dict[str, tuple[Any, Any]]:
+    """The connector's schema and rows for each query; its Spark has ended before ours starts."""
+    found = {}
+    with Connector() as connector:
+        for name, query in queries.items():
+            options = {"kafka.isolation.level" if key == "isolation.level" else key: query[key] for key in query}
+            options["kafka.bootstrap.servers"] = broker.address
+            found[name] = connector.ask("schema", **options), connector.ask("rows", COLUMNS, **options)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -112,24 +127,14 @@ def moments() -> dict[str, int]:
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_the_rows_are_the_same(name: str, spark: Any, broker: Broker, moments: dict[str, int]) -> None:
-    given = json.loads(json.dumps(QUERIES[name]), object_hook=lambda found: _with_moments(found, moments))
-    options = {key: json.dumps(value) if isinstance(value, dict) else str(value) for key, value in given.items()}
-    options["includeHeaders"] = "true"
-    of_files = spark.read.format("recordpress").options(**options).load(str(broker.data))
-    if level := options.pop("isolation.level", None):
-        options["kafka.isolation.level"] = level
-    of_broker = spark.read.format("kafka").option("kafka.bootstrap.servers", broker.address).options(**options).load()
-    assert [(field.name, field.dataType) for field in of_files.schema] == [
-        (field.name, field.dataType) for field in of_broker.schema
-    ]
-    served, read = (rows_of(source) for source in (of_broker, of_files))
-    assert len(served) > 10
-    assert read == served
-
-
-def rows_of(source: Any) -> list[tuple[Any, ...]]:
-    return sorted(map(tuple, source.selectExpr(*COLUMNS).collect()), key=repr)
+def test_the_rows_are_the_same(
+    name: str, served: dict[str, tuple[Any, Any]], queries: dict[str, dict[str, str]], broker: Broker, spark: Any
+) -> None:
+    schema, rows = served[name]
+    read = spark.read.format("recordpress").options(**queries[name]).load(str(broker.data))
+    assert schema_of(read) == schema
+    assert len(rows) > 10
+    assert sorted(map(list, read.selectExpr(*COLUMNS).collect()), key=repr) == sorted(rows, key=repr)
 
 
 def _with_moments(found: dict[str, Any], moments: dict[str, int]) -> dict[str, Any]:

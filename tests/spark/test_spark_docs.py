@@ -15,15 +15,14 @@ pytestmark = [
 ]
 
 import recordpress.spark
-from recordpress.spark import functions, report
+from recordpress.spark import functions
 
 ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 DOCUMENTED = {
-    f"{room.__name__}.{name}": getattr(room, name).__doc__
-    for room in (recordpress.spark, report)
-    for name in room.__all__
-    if ">>>" in (getattr(room, name).__doc__ or "")
+    f"recordpress.spark.{name}": getattr(recordpress.spark, name).__doc__
+    for name in recordpress.spark.__all__
+    if ">>>" in (getattr(recordpress.spark, name).__doc__ or "")
 }
 PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "spark" in page.name]
 

@@ -122,7 +122,6 @@ def test_what_is_given() -> None:
     [
         ({"path": "/logs"}, "path", "path is not an option here: src says what to read"),
         ({"subscribed": "a"}, "subscribed", "unknown option subscribed; accepted are path, subscribe,"),
-        ({"pushFilters": True}, "pushFilters", "option pushFilters is for spark.read.format('recordpress')"),
         ({"maxFilesPerTrigger": 3}, "maxFilesPerTrigger", "option maxFilesPerTrigger is for spark.readStream"),
         ({"columns": ["offsets"]}, "columns", "there is no column offsets; there are key, value,"),
         ({"minPartitions": 0}, "minPartitions", "option minPartitions must be a number from 1 to"),

@@ -354,12 +354,10 @@ def test_partitions_that_are_gone_or_were_made_again(logs: Path) -> None:
     [
         ({"endingOffsets": '{"t": {"0": 5}}'}, "option endingOffsets is for spark.read"),
         ({"endingTimestamp": "5"}, "option endingTimestamp is for spark.read"),
-        ({"mode": "PERMISSIVE", "findingsPath": "/x"}, "option findingsPath is for spark.read"),
-        ({"pushFilters": "true"}, "option pushFilters is for spark.read"),
         ({"maxFilesPerTrigger": "1", "maxBytesPerTrigger": "1"}, "only one of maxFilesPerTrigger, maxBytesPerTrigger"),
         ({"maxFilesPerTrigger": "0"}, "option maxFilesPerTrigger must be a number from 1"),
         ({"maxFilePerTrigger": "1"}, "unknown option maxFilePerTrigger; accepted are path, subscribe"),
-        ({"includeActiveSegment": "yes"}, "option includeActiveSegment must be false or true"),
+        ({"includeActiveSegment": "yes"}, "option includeActiveSegment must be true or false"),
     ],
 )
 def test_what_a_stream_does_not_take(options: dict[str, str], message: str, logs: Path) -> None:

@@ -1,6 +1,6 @@
 """What reports are made of: a page that opens offline (no script, no font, no picture from elsewhere), light and dark.
 
-A door for `recordpress.spark.report`.
+The page of the demo is made of them, too.
 """
 
 from __future__ import annotations

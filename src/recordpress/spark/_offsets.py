@@ -14,9 +14,25 @@ from recordpress._arguments import INT32_MAX, INT64_MAX, shown_value
 from recordpress.errors import InvalidArgumentError
 from recordpress.log import Partition, end_offset
 from recordpress.log.splits import offset_of_timestamp
+from recordpress.spark._option import Option
 
 _LOGGER = logging.getLogger("recordpress.spark")
 _EARLIEST, _LATEST = -2, -1  # in JSON, as in Spark's
+
+TOPIC_OPTIONS = (
+    Option("subscribe", "Topics, between commas.", "all"),
+    Option("subscribePattern", "Regular expression for the whole name of a topic."),
+    Option("assign", 'Partitions by topic, as JSON: {"orders": [0, 1]}.'),
+)
+BOUND_OPTIONS = (
+    Option("startingOffsets", 'earliest, latest (streams), or JSON: {"orders": {"0": 23}}.', "earliest"),
+    Option("endingOffsets", "latest, or JSON.", "latest", "batch"),
+    Option("startingTimestamp", "Milliseconds since 1970, for all partitions; takes precedence over offsets."),
+    Option("endingTimestamp", "Milliseconds since 1970, not included.", "", "batch"),
+    Option("startingOffsetsByTimestamp", "Milliseconds by partition, as JSON; takes precedence over offsets."),
+    Option("endingOffsetsByTimestamp", "Milliseconds by partition, as JSON.", "", "batch"),
+    Option("startingOffsetsByTimestampStrategy", "Partitions without a record that late: error or latest.", "error"),
+)
 
 Text: TypeAlias = Callable[[str], "str | None"]
 Kind: TypeAlias = Literal["all", "latest", "offsets", "timestamp", "timestamps"]

@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 def read(spark: SparkSession, src: Paths, **options: Any) -> DataFrame:
     """The rows of ``spark.read.format("recordpress")``, for less CPU time where most columns and rows are wanted.
 
-    The work is planned by this call: segments that come later are not read, however often the DataFrame is used. It
-    knows no filters of the query (`pushFilters`); `startingTimestamp` and the other options of that kind, and
-    `columns`, say what is read.
+    The work is planned by this call: segments that come later are not read, however often the DataFrame is used. The
+    query's filters do not reduce what is read; `columns`, `startingTimestamp` and similar options do.
 
     Parameters
     ----------
@@ -87,8 +86,6 @@ def _reader(src: Paths, given: dict[str, Any], parallelism: int | None) -> Kafka
             texts[name] = str(to_str(value))
     options = ReadOptions.parse(texts)
     options.reject_streaming_options()
-    if options.push_filters:
-        raise InvalidArgumentError("option pushFilters is for spark.read.format('recordpress')", field="pushFilters")
     for path in options.paths:
         refuse_missing(path)
     return KafkaLogReader(options, options.column_names, parallelism)

@@ -12,28 +12,50 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from recordpress.spark._progress import Progress
 from recordpress.spark._without_recordpress import opener
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_DESCRIPTION = "spark.job.description"  # SparkContext.SPARK_JOB_DESCRIPTION
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
 def run(spark: SparkSession, what: str, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
-    """The results of `work`, a function of a module, for each item: a task each, in their order. `what` is shown."""
+    """Return the results of `work`, a function of a module, for each item, in their order, by one task per item.
+
+    `what` names the job in Spark's UI.
+    """
     if not items:
         return []
-    with Progress(spark, what, len(items)):
+    with _described(spark, f"recordpress: {what}, {len(items)} tasks"):
         pickled = [pickle.dumps((work, item)) for item in items]
         found = spread(spark, pickled).mapInArrow(_worker(), "number long, result binary").collect()
     return [pickle.loads(row.result) for row in sorted(found, key=lambda row: int(row.number))]
+
+
+@contextmanager
+def _described(spark: SparkSession, text: str) -> Iterator[None]:
+    """Describe this thread's jobs in Spark's UI, unless the caller does or a client of Spark Connect runs them."""
+    try:
+        context: Any = spark.sparkContext
+    except Exception:  # Connect has no context; its error has a class of its own
+        yield
+        return
+    is_ours = context.getLocalProperty(_DESCRIPTION) is None
+    if is_ours:
+        context.setJobDescription(text)
+    try:
+        yield
+    finally:
+        if is_ours:
+            context.setLocalProperty(_DESCRIPTION, None)
 
 
 def spread(spark: SparkSession, items: Sequence[bytes]) -> DataFrame:

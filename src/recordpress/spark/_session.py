@@ -54,10 +54,11 @@ def for_session(spark: SparkSession) -> type[DataSource]:
 
 
 def register(spark: SparkSession) -> None:
-    """Make ``spark.read.format("recordpress")`` known to a session that does not find it by itself.
+    """Register ``format("recordpress")`` with a session, and adapt it to the session.
 
-    What is known of the session goes with it: how many tasks run side by side, for the size of tasks, and whether
-    filters are handed down (spark.sql.python.filterPushdown.enabled).
+    Tasks are sized for the number that the session runs at a time. If spark.sql.python.filterPushdown.enabled is true,
+    filters on offset, timestamp, partition and topic reduce what is read. If it becomes false later, queries fail with
+    Spark's DATA_SOURCE_PUSHDOWN_DISABLED until `register` is called again.
 
     Parameters
     ----------
@@ -68,10 +69,4 @@ def register(spark: SparkSession) -> None:
     >>> import recordpress
     >>> recordpress.spark.register(spark)
     """
-    from pyspark.errors import PySparkException
-
-    try:
-        spark.dataSource.register(for_session(spark))
-    except PySparkException as error:  # 4.0, where Spark has found the data source by itself
-        if "DATA_SOURCE_ALREADY_EXISTS" not in str(error):
-            raise
+    spark.dataSource.register(for_session(spark))

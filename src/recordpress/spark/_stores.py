@@ -9,14 +9,16 @@ from urllib.parse import unquote, urlsplit
 
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileSystem, resolve
+from recordpress.spark._option import Option
 
-OF_STORES = (
-    "fs.s3a.access.key",
-    "fs.s3a.secret.key",
-    "fs.s3a.session.token",
-    "fs.s3a.endpoint",
-    "fs.s3a.endpoint.region",
+STORE_OPTIONS = (
+    Option("fs.s3a.access.key", "Access key, as Hadoop's S3A connector names it.", "the environment's"),
+    Option("fs.s3a.secret.key", "Its secret.", "the environment's"),
+    Option("fs.s3a.session.token", "Token of a temporary key."),
+    Option("fs.s3a.endpoint", "A server other than Amazon's, with or without http:// or https://."),
+    Option("fs.s3a.endpoint.region", "Region.", "without an endpoint, that of the bucket"),
 )
+_NAMES = tuple(row.name for row in STORE_OPTIONS)
 _SCHEMES = ("s3://", "s3a://", "s3n://")
 
 
@@ -49,7 +51,7 @@ class Store:
         InvalidArgumentError
             A path is not in S3, or has options of its own; a key without its secret, or the reverse.
         """
-        values = {name: value for name in OF_STORES if (value := given(name)) is not None}
+        values = {name: value for name in _NAMES if (value := given(name)) is not None}
         if not values:
             return None
         first = next(iter(values))
@@ -60,10 +62,10 @@ class Store:
                 raise InvalidArgumentError(
                     f"the path and the option {first} both describe the store: one of them can", field=first
                 )
-        for one, other in (OF_STORES[:2], OF_STORES[1::-1], (OF_STORES[2], OF_STORES[0])):
+        for one, other in (_NAMES[:2], _NAMES[1::-1], (_NAMES[2], _NAMES[0])):
             if one in values and other not in values:
                 raise InvalidArgumentError(f"option {one} needs the option {other}", field=one)
-        return cls(*(values.get(name) for name in OF_STORES))
+        return cls(*(values.get(name) for name in _NAMES))
 
     def filesystem(self, path: str) -> Any:
         """pyarrow's file system for the bucket of a path."""

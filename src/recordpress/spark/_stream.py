@@ -276,7 +276,7 @@ def _rest(ends: dict[Key, int], readable: dict[Key, tuple[Partition, int, int]])
 
 
 class _PlainReader(PickledForWorkers, DataSourceStreamReader):
-    """For Spark 4.0 and 4.1, which know no limits."""
+    """For Spark 4.1, which does not limit batches."""
 
     def __init__(self, reader: Reader) -> None:
         self._log = GrowingLog(reader)
@@ -297,7 +297,7 @@ class _PlainReader(PickledForWorkers, DataSourceStreamReader):
 if limits is not None:
 
     class _LimitedReader(_PlainReader, limits.SupportsTriggerAvailableNow):
-        """For Spark 4.2 and newer."""
+        """For Spark 4.2 and later, which limit batches."""
 
         def getDefaultReadLimit(self) -> Any:
             return self._log.limit()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 from pyspark import TaskContext
-from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamWriter, WriterCommitMessage
+from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMessage
 
 from recordpress.errors import RecordpressError
 from recordpress.log.publish.staging import Stage, StagedSegment, withdraw
@@ -28,11 +28,6 @@ from recordpress.spark._write_options import WriteOptions
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
-
-try:
-    from pyspark.sql.datasource import DataSourceStreamArrowWriter as _Base
-except ImportError:  # Spark 4.0 has none, but gives Arrow batches to whatever is a DataSourceArrowWriter
-    _Base = type("_Base", (DataSourceStreamWriter, DataSourceArrowWriter), {})  # type: ignore[assignment, misc]
 
 _QUERY_ID = "sql.streaming.queryId"  # StreamExecution.QUERY_ID_KEY: the id in the checkpoint's metadata
 
@@ -46,7 +41,7 @@ class StagedOfQuery(WriterCommitMessage):
     segments: list[StagedSegment]
 
 
-class KafkaLogStreamWriter(PickledForWorkers, _Base):
+class KafkaLogStreamWriter(PickledForWorkers, DataSourceStreamArrowWriter):
     """Writes the batches of a query as segments of a log.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The options of ``df.write.format("recordpress")``: checked at once, before any file is written."""
+"""The options of ``df.write.format("recordpress")`` and ``writeStream``, checked before any file is written."""
 
 from __future__ import annotations
 
@@ -8,69 +8,54 @@ from typing import Any
 
 from recordpress._arguments import INT32_MAX
 from recordpress.codecs import CodecRegistry
+from recordpress.codecs.table import CodecTable
 from recordpress.errors import InvalidArgumentError
 from recordpress.log.publish.staging import check_topic
 from recordpress.record import BatchBuilder
-from recordpress.spark._stores import OF_STORES, Store
-from recordpress.spark.options import RawOptions
-
-ACCEPTED = (
-    "path",
-    "topic",
-    "partitions",
-    "compression.type",
-    "compression.level",
-    "pluggable.factory.plugin",
-    "codec.plugin",
-    "batch.size",
-    "max.message.bytes",
-    "segment.bytes",
-    "index.interval.bytes",
-    "writeId",
-    *OF_STORES,
+from recordpress.spark._option import (
+    Option,
+    RawOptions,
+    choice,
+    codecs,
+    documented,
+    group,
+    names_of,
+    number,
+    option,
+    text,
+    values_of,
 )
-OF_STREAMS = ("checkpointLocation", "queryName")  # what Spark adds to the options of a stream
-_CODECS = ("zstd", "none", "gzip", "snappy", "lz4", "pluggable")
+from recordpress.spark._stores import STORE_OPTIONS, Store
+
+# Spark adds these to the options of a stream.
+STREAM_OPTIONS = (
+    Option("checkpointLocation", "Spark's own: where the query keeps its progress.", only="stream"),
+    Option("queryName", "Spark's own: the name of the query.", only="stream"),
+)
+_CODECS = (*CodecTable().ids, "pluggable")
 _PLUGIN = "pluggable.factory.plugin"  # KIP-984
 _LEAST_BATCH = 100  # bytes: a header has 61
+_PATH = Option("path", "Log dir, which gets a directory topic-partition for each partition. It need not exist.")
 
 
+def _path(given: RawOptions) -> str:
+    paths = given.paths()
+    if len(paths) > 1:
+        raise InvalidArgumentError("save() takes one path, of a log dir", field="path")
+    return paths[0]
+
+
+def _level(name: str, value: str) -> int:
+    try:
+        return int(value[:20])
+    except ValueError:
+        raise InvalidArgumentError(f"option {name} must be a number, not {value[:50]!r}", field=name) from None
+
+
+@documented
 @dataclass(frozen=True)
 class WriteOptions:
-    """Where records go, and how they are packed. Names are Kafka's where Kafka has one.
-
-    Attributes
-    ----------
-    path : str
-        A log dir, which gets a directory ``topic-partition`` for each partition. It need not exist.
-    topic : str | None
-        ``topic``: of all rows; by default a column says it.
-    partitions : int | None
-        ``partitions``: how many each topic has. Rows whose column ``partition`` is null or missing are spread over
-        them: by Kafka's murmur2 of the key, or without a key by a hash of the value and the row's place in its task.
-    compression_type : str
-        ``compression.type``: zstd (the default), none, gzip, snappy, lz4; or pluggable (KIP-984), and then this is what
-        ``pluggable.factory.plugin`` says: the name of a codec of your own.
-    codecs : CodecRegistry | None
-        ``codec.plugin``: such codecs, as ``package.module:attribute`` with commas between them. Executors import them.
-    compression_level : int | None
-        ``compression.level``; None is what Kafka's Java producer does by default.
-    batch_size : int
-        ``batch.size``, default 1048576: most bytes of a batch after compression. All but the last of a task are filled
-        to 97 % of it, or do not take one record more. A record that is larger becomes a batch of its own.
-    max_message_bytes : int
-        ``max.message.bytes``, default 1048588: a batch that would be larger is an error, as at a broker.
-    segment_bytes : int
-        ``segment.bytes``, default 1073741824: most bytes of a segment.
-    index_interval_bytes : int
-        ``index.interval.bytes``, default 4096: bytes of a segment between entries of its indexes.
-    write_id : str | None
-        ``writeId``: what you call this write, such as the day whose rows it has. If a write of that name was committed
-        to the path before, this one does nothing: a job that is run again, because it is unknown how far the first one
-        got, doubles no row. ``_recordpress-writes.json`` there has the latest 10000. Not for a stream, whose batches
-        have ids by themselves.
-    store : Store | None
-        ``fs.s3a.access.key`` and the others of S3, as for `ReadOptions`.
+    """The options of a write: where records go, and how they are packed. Names are Kafka's where Kafka has one.
 
     Examples
     --------
@@ -80,61 +65,88 @@ class WriteOptions:
     ('orders', 12, 1048576)
     """
 
-    path: str
-    topic: str | None = None
-    partitions: int | None = None
-    compression_type: str = "zstd"
-    codecs: CodecRegistry | None = None
-    compression_level: int | None = None
-    batch_size: int = 1048576
-    max_message_bytes: int = 1048588
-    segment_bytes: int = 1 << 30
-    index_interval_bytes: int = 4096
-    write_id: str | None = None
-    store: Store | None = None
+    path: str = group((_PATH,), _path)
+    topic: str | None = option(
+        "topic", text, "Topic of all rows, or of those whose column topic is null.", shown="the column topic"
+    )
+    partitions: int | None = option(
+        "partitions",
+        number(INT32_MAX),
+        "Number of partitions of each topic. Rows without a partition are spread over them by Kafka's murmur2"
+        " of the key, or without a key by a hash of the value and the row's place in its task.",
+    )
+    compression_type: str = option(
+        "compression.type",
+        choice(*_CODECS),
+        "A codec of Kafka's, or pluggable (KIP-984). The parsed value is the codec's name, for pluggable that"
+        " of the plug-in.",
+        "zstd",
+    )
+    plugin: str | None = option(_PLUGIN, text, "Name of the codec for compression.type=pluggable.")
+    codecs: CodecRegistry | None = option(
+        "codec.plugin",
+        codecs,
+        "Codecs to import, as package.module:attribute between commas. Executors import them too.",
+    )
+    compression_level: int | None = option(
+        "compression.level", _level, "Level on the codec's own scale.", shown="that of Kafka's Java producer"
+    )
+    batch_size: int = option(
+        "batch.size",
+        number(INT32_MAX, _LEAST_BATCH),
+        "Most bytes of a batch after compression. All but the last batch of a task are at least 97 % full, or"
+        " could not take one more record. A larger record gets its own batch.",
+        1048576,
+    )
+    max_message_bytes: int = option(
+        "max.message.bytes", number(INT32_MAX, _LEAST_BATCH), "A larger batch is an error, as at a broker.", 1048588
+    )
+    segment_bytes: int = option("segment.bytes", number(INT32_MAX), "Most bytes of a segment.", 1 << 30)
+    index_interval_bytes: int = option(
+        "index.interval.bytes", number(INT32_MAX), "Bytes of a segment between entries of its indexes.", 4096
+    )
+    write_id: str | None = option(
+        "writeId",
+        text,
+        "Name of this write, such as the day of its rows. If a write with this name was committed to the path"
+        " before, nothing is written, so a repeated job adds no row twice. The latest 10000 names are in "
+        "_recordpress-writes.json there. A stream's batches have ids of their own.",
+        only="batch",
+    )
+    store: Store | None = group(STORE_OPTIONS, lambda given: Store.parse(given.text, given.paths()), None)
 
     @classmethod
     def parse(cls, options: Mapping[str, str], is_stream: bool = False) -> WriteOptions:
-        """From the options that Spark was given for a write, or for a stream of writes.
+        """Parse the options that Spark passes on for a write, or for a stream of writes.
 
         Raises
         ------
         InvalidArgumentError
-            An option or a value is not accepted; the message says which ones are.
+            An option or a value is not accepted; the message lists the accepted ones.
 
         Examples
         --------
         >>> WriteOptions.parse({"path": "/logs", "topic": "orders", "partitions": "12"}).compression_type
         'zstd'
         """
-        given = RawOptions(options, (*ACCEPTED, *OF_STREAMS) if is_stream else ACCEPTED)
+        of_streams = tuple(row.name for row in STREAM_OPTIONS) if is_stream else ()
+        given = RawOptions(options, (*names_of(cls), *of_streams))
         if is_stream and given.text("writeId") is not None:
             raise InvalidArgumentError(
-                "option writeId is not for a stream: its checkpoint says which batches were written", field="writeId"
+                "option writeId is not for a stream: its checkpoint identifies its batches", field="writeId"
             )
-        paths = given.paths()
-        if len(paths) > 1:
-            raise InvalidArgumentError("save() takes one path, of a log dir", field="path")
-        made = cls(
-            path=paths[0],
-            topic=given.text("topic"),
-            partitions=given.number("partitions", INT32_MAX),
-            compression_type=_codec(given),
-            codecs=given.codecs("codec.plugin"),
-            compression_level=_level(given.text("compression.level")),
-            batch_size=given.number("batch.size", INT32_MAX, _LEAST_BATCH) or 1048576,
-            max_message_bytes=given.number("max.message.bytes", INT32_MAX, _LEAST_BATCH) or 1048588,
-            segment_bytes=given.number("segment.bytes", INT32_MAX) or 1 << 30,
-            index_interval_bytes=given.number("index.interval.bytes", INT32_MAX) or 4096,
-            write_id=given.text("writeId"),
-            store=Store.parse(given.text, paths),
-        )
-        if made.write_id is not None and not 1 <= len(made.write_id) <= 1000:
+        values = values_of(cls, given)
+        parsed = cls(**values | {"compression_type": _codec_name(values)})
+        if parsed.write_id is not None and not 1 <= len(parsed.write_id) <= 1000:
             raise InvalidArgumentError("option writeId must have 1 to 1000 characters", field="writeId")
-        if made.topic is not None:
-            check_topic(made.topic)
-        # the codec says which levels it has
-        how: Any = {"compression_type": made.compression_type, "level": made.compression_level, "codecs": made.codecs}
+        if parsed.topic is not None:
+            check_topic(parsed.topic)
+        parsed._check_level()
+        return parsed
+
+    def _check_level(self) -> None:
+        """Raise for a level that the codec does not have."""
+        how: Any = {"compression_type": self.compression_type, "level": self.compression_level, "codecs": self.codecs}
         try:
             BatchBuilder(**how)
         except InvalidArgumentError as error:
@@ -143,18 +155,17 @@ class WriteOptions:
             raise InvalidArgumentError(
                 f"option compression.level: {error.message}", field="compression.level"
             ) from None
-        return made
 
 
-def _codec(given: RawOptions) -> str:
-    """A codec's name, which for pluggable another option says."""
-    chosen: str = given.choice("compression.type", _CODECS)
-    plugin = given.text(_PLUGIN)
+def _codec_name(values: dict[str, Any]) -> str:
+    """Return the codec's name, which for pluggable another option gives."""
+    chosen: str = values["compression_type"]
+    plugin: str | None = values["plugin"]
     if chosen != "pluggable":
         if plugin is not None:
             raise InvalidArgumentError(f"option {_PLUGIN} is for compression.type=pluggable", field=_PLUGIN)
         return chosen
-    if not plugin or given.text("codec.plugin") is None:
+    if not plugin or values["codecs"] is None:
         missing = "codec.plugin" if plugin else _PLUGIN
         raise InvalidArgumentError(
             f"compression.type=pluggable needs the option {missing}: {_PLUGIN} is a codec's name, and codec.plugin is "
@@ -162,16 +173,7 @@ def _codec(given: RawOptions) -> str:
             field=missing,
         )
     if plugin in _CODECS:
-        raise InvalidArgumentError(f"option {_PLUGIN} must be a codec of your own, not {plugin}", field=_PLUGIN)
-    return plugin
-
-
-def _level(text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        return int(text[:20])
-    except ValueError:
         raise InvalidArgumentError(
-            f"option compression.level must be a number, not {text[:50]!r}", field="compression.level"
-        ) from None
+            f"option {_PLUGIN} must name a codec that is not Kafka's, not {plugin}", field=_PLUGIN
+        )
+    return plugin

@@ -26,14 +26,14 @@ from pyspark.sql.datasource import (
 )
 
 from recordpress.errors import InvalidArgumentError
-from recordpress.files import FileSystem
 from recordpress.log import Finding, Partition, open_log
 from recordpress.log.splits import LogSplit, Piece, plan, read_split, refuse_missing
 from recordpress.spark._filters import Wanted, wanted_by
 from recordpress.spark._offsets import Range
-from recordpress.spark._stores import located, resolved
+from recordpress.spark._option import names_of, unknown_options
+from recordpress.spark._stores import located
 from recordpress.spark._without_recordpress import PickledForWorkers
-from recordpress.spark.options import ACCEPTED, ReadOptions, check_columns, unknown_options
+from recordpress.spark.options import ReadOptions, check_columns
 from recordpress.spark.schema import CORRUPT, arrow_schema, as_column, column_names, refuse_other_types, spark_schema
 
 if TYPE_CHECKING:
@@ -100,9 +100,7 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
     def reader(self, schema: StructType) -> KafkaLogReader:
         options, names = self._columns_of(schema)
         options.reject_streaming_options()
-        kind = KafkaLogReader
-        if options.push_filters or (options.push_filters is None and self.is_pushdown_on):
-            kind = FilteringReader
+        kind = FilteringReader if self.is_pushdown_on else KafkaLogReader
         return kind(options, names, self.parallelism)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
@@ -152,28 +150,28 @@ def _are_for_writing(options: Any) -> bool:
     InvalidArgumentError
         They are neither all those of a read nor all those of a write.
     """
-    from recordpress.spark._write_options import ACCEPTED as OF_WRITING
-    from recordpress.spark._write_options import OF_STREAMS
+    from recordpress.spark._write_options import STREAM_OPTIONS, WriteOptions
 
-    of_writing = (*OF_WRITING, *OF_STREAMS)
-    not_read, not_written = unknown_options(options, ACCEPTED), unknown_options(options, of_writing)
+    of_reading = names_of(ReadOptions)
+    of_writing = (*names_of(WriteOptions), *(row.name for row in STREAM_OPTIONS))
+    not_read, not_written = unknown_options(options, of_reading), unknown_options(options, of_writing)
     if not not_read or not not_written:
         return bool(not_read)
-    unknown = unknown_options(options, (*ACCEPTED, *of_writing))
+    unknown = unknown_options(options, (*of_reading, *of_writing))
     what = f"unknown option {', '.join(unknown)}"
     if not unknown:
         what = f"option {', '.join(not_read)} is for writing, and {', '.join(not_written)} for reading"
     raise InvalidArgumentError(
-        f"{what}; accepted are {', '.join(ACCEPTED)}, and for writing {', '.join(of_writing)}",
+        f"{what}; accepted are {', '.join(of_reading)}, and for writing {', '.join(of_writing)}",
         field=(unknown or not_read)[0],
     )
 
 
 def _are_of_stream(options: Any) -> bool:
     """Whether Spark added to options what a stream has that is written."""
-    from recordpress.spark._write_options import OF_STREAMS
+    from recordpress.spark._write_options import STREAM_OPTIONS
 
-    return not {name.lower() for name in options}.isdisjoint(map(str.lower, OF_STREAMS))
+    return not {name.lower() for name in options}.isdisjoint(row.name.lower() for row in STREAM_OPTIONS)
 
 
 @dataclass(frozen=True, repr=False)
@@ -237,7 +235,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
             if self.options.reports_in_rows and findings:
                 yield _reported(schema, split, findings)
             found += findings
-        self._tell(piece, found)
+        self._log_findings(found)
 
     def _rows_there(
         self, split: LogSplit, names: list[str], findings: list[Finding], wanted: Wanted
@@ -284,11 +282,9 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
             ):
                 yield from pa.RecordBatchReader.from_stream(columns)
 
-    def _tell(self, piece: LogPiece, findings: list[Finding]) -> None:
-        """Report what was skipped or cut, where the rows do not."""
-        if self.options.findings_path is not None:
-            _write_findings(*resolved(self.options.store, self.options.findings_path), piece.number, findings)
-        elif not self.options.reports_in_rows:
+    def _log_findings(self, findings: list[Finding]) -> None:
+        """Log findings that are not rows of the result."""
+        if not self.options.reports_in_rows:
             for finding in findings:
                 _LOGGER.warning("%s", finding)
 
@@ -338,13 +334,3 @@ def _reported(schema: pa.Schema, split: LogSplit, findings: list[Finding]) -> pa
     empty = [None] * len(findings)
     arrays = [pa.array(known.get(field.name, empty), field.type) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _write_findings(files: FileSystem, path: str, number: int, findings: list[Finding]) -> None:
-    """The same file for every attempt of a task."""
-    if not findings:
-        return
-    files.make_directory(path)
-    with files.create(files.join(path, f"part-{number:05d}.json")) as writer:
-        writer.write("".join(f"{json.dumps(finding.to_dict())}\n" for finding in findings).encode())
-        writer.publish()

@@ -1,4 +1,4 @@
-"""What a recompression did, as one HTML page: bytes by codec and depths of batches, before and after, and a time line.
+"""The demo's HTML page: bytes by codec and batch depths before and after a recompression, and time lines.
 
 Its data are rows of `recordpress.spark.inventory` and of ``level=batches``, which both come from headers alone.
 """
@@ -15,8 +15,6 @@ from recordpress.analysis.html import WIDTH, page, svg, table, text
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
-__all__ = ["Moment", "html_of", "moments_of"]
-
 _BUCKETS = 60
 _TIME_LINES = 12
 _LEFT, _RIGHT, _TOP, _BOTTOM = 80, 20, 24, 40
@@ -25,23 +23,7 @@ _ROW = 46  # of the two bars of a codec
 
 
 class Moment(NamedTuple):
-    """A bucket of a topic's time line.
-
-    Attributes
-    ----------
-    topic : str | None
-    start : datetime
-    records : int
-    bytes : int
-        Of the batches as they are stored.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> from recordpress.spark.report import Moment
-    >>> Moment("orders", datetime(2026, 1, 1, tzinfo=UTC), records=1000, bytes=20_000).bytes
-    20000
-    """
+    """A bucket of a topic's time line; `bytes` counts the batches as they are stored."""
 
     topic: str | None
     start: datetime
@@ -50,24 +32,9 @@ class Moment(NamedTuple):
 
 
 def moments_of(batches: DataFrame) -> list[Moment]:
-    """Records and bytes over time; a batch counts where its largest timestamp is.
+    """Return records and bytes over time: for each topic up to 61 buckets of equal length, empty ones included.
 
-    Parameters
-    ----------
-    batches : DataFrame
-        Of ``format("recordpress")`` with ``level=batches``: topic, maxTimestamp, recordsCount, size, isControl.
-
-    Returns
-    -------
-    list of Moment
-        For each topic up to 61 of equal length, also those without a record. Empty if no batch has a timestamp.
-
-    Examples
-    --------
-    >>> from recordpress.spark.report import moments_of
-    >>> batches = spark.read.format("recordpress").option("level", "batches").load("demo/logs/sessions-0")
-    >>> sum(moment.records for moment in moments_of(batches))
-    1634
+    `batches` are rows of ``level=batches``. A batch counts at its largest timestamp.
     """
     timed = batches.where("NOT isControl AND maxTimestamp IS NOT NULL").selectExpr(
         "topic", "unix_millis(maxTimestamp) AS time", "coalesce(recordsCount, 0) AS records", "size"
@@ -99,29 +66,10 @@ def html_of(
     is_same: bool | None = None,
     estimates: Iterable[Row] = (),
 ) -> str:
-    """The report.
+    """Return the page.
 
-    Parameters
-    ----------
-    before, after : sequence of Row
-        Of `recordpress.spark.inventory` on the source and on the copy.
-    moments : sequence of Moment
-        See `moments_of`.
-    is_same : bool, optional
-        Whether a comparison found every record again.
-    estimates : iterable of Row
-        Of `recordpress.spark.estimate` on the source.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from recordpress.spark.report import html_of
-    >>> rows = recordpress.spark.inventory(spark, "demo/logs").collect()
-    >>> html_of(rows, rows).startswith("<!DOCTYPE html>")
-    True
+    `before` and `after` are rows of `recordpress.spark.inventory` on the source and on the copy, `is_same` is the
+    result of a comparison, and `estimates` are rows of `recordpress.spark.estimate` on the source.
     """
     guesses = list(estimates)
     parts = [
@@ -167,7 +115,7 @@ def _legend() -> str:
 
 
 def _shares(rows: Sequence[Row], name: str, measure: str) -> dict[Any, int]:
-    """Bytes or records by codec or depth, over all partitions."""
+    """Sum bytes or records by codec or depth over all partitions."""
     found: dict[Any, int] = {}
     for row in rows:
         for key, share in (row[name] or {}).items():
@@ -192,7 +140,7 @@ def _codecs(before: Sequence[Row], after: Sequence[Row]) -> str:
 
 
 def _depths(before: Sequence[Row], after: Sequence[Row]) -> str:
-    """In buckets of twice the depth: 1, 2 to 3, 4 to 7, and so on."""
+    """Draw buckets of doubling depth: 1, 2 to 3, 4 to 7, and so on."""
     old, new = (_parts_of_all(_shares(rows, "depths", "records")) for rows in (before, after))
     most = max([*old.values(), *new.values(), 0.01])
     keys = _powers({*old, *new})
@@ -212,7 +160,7 @@ def _parts_of_all(shares: Mapping[int, int]) -> dict[int, float]:
 
 
 def _powers(depths: set[int]) -> list[int]:
-    """Every bucket from the shallowest to the deepest."""
+    """Return every bucket from the shallowest to the deepest."""
     return [1 << power for power in range(64) if depths and min(depths) <= 1 << power <= max(depths)]
 
 
@@ -221,7 +169,7 @@ def _range(depth: int, count: int) -> str:
 
 
 def _time_lines(moments: Sequence[Moment]) -> str:
-    """A time line for each topic, since each has a time of its own."""
+    """Draw a time line for each topic, because each covers its own period."""
     topics: dict[str, list[Moment]] = {}
     for moment in moments:
         topics.setdefault(moment.topic or "", []).append(moment)
