@@ -1,4 +1,4 @@
-"""One row per batch, from its header or with its bytes."""
+"""Rows of batches, from their headers or with their bytes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Headers = dict[str, tuple[Any, ...]]
 def header_rows(
     split: LogSplit, names: Sequence[str], findings: list[Finding], on_corrupt: Any
 ) -> Iterator[pa.RecordBatch]:
-    """Rows from headers alone."""
+    """Yield rows from headers alone."""
     schema = arrow_schema(names)
     batches = batches_in(split, findings=findings, on_corrupt=on_corrupt)
     while rows := list(islice(batches, _ROWS_AT_ONCE)):
@@ -36,7 +36,7 @@ def header_rows(
 def byte_rows(
     split: LogSplit, names: Sequence[str], findings: list[Finding], on_corrupt: Any, fetch_bytes: int
 ) -> Iterator[pa.RecordBatch]:
-    """Rows with the batches' bytes, whose checksums are compared; about so many bytes at once."""
+    """Yield rows with the bytes of batches, after checking their checksums, about `fetch_bytes` at a time."""
     schema = arrow_schema(names)
     headers, data, files, size = [], [], [], 0
     for file, header in batches_in(split, findings=findings, on_corrupt=on_corrupt, check_crcs=True):
@@ -74,7 +74,7 @@ def _plain(name: str) -> Callable[[Headers], pa.Array]:
 
 
 def _bit(mask: int) -> Callable[[Headers], pa.Array]:
-    """A flag of v2 batches."""
+    """Return a getter for a flag of v2 batches."""
 
     def column(headers: Headers) -> pa.Array:
         attributes = pa.array(headers["attributes"], pa.int32())

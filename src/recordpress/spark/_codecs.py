@@ -1,4 +1,4 @@
-"""Codecs of the user's own, which executors import, too."""
+"""Codecs that are not Kafka's, which executors import too."""
 
 from __future__ import annotations
 
@@ -13,24 +13,9 @@ Codecs: TypeAlias = "CodecRegistry | str | Iterable[str] | None"
 
 
 def registry_of(codecs: Codecs, argument: str = "codecs") -> CodecRegistry | None:
-    """The codecs of a registry, or those that ``"package.module:attribute"`` names; None: only Kafka's own.
+    """Return a registry, or import the codecs at ``"package.module:attribute"``; None stands for Kafka's codecs only.
 
-    Only the user's own words come here, never those of data: the modules are imported.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A path of another form, or one that cannot be imported.
-    ArgumentTypeError
-        Neither a registry nor paths, or no codec.
-
-    Examples
-    --------
-    >>> registry_of(None) is None
-    True
-    >>> registry_of("no.such.module:codec")
-    Traceback (most recent call last):
-    recordpress.errors.InvalidArgumentError: 'no.such.module:codec' cannot be imported: ModuleNotFoundError: ...
+    The paths must come from the user, never from data, because the modules are imported.
     """
     if codecs is None or isinstance(codecs, CodecRegistry):
         return codecs

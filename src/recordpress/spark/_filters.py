@@ -1,4 +1,4 @@
-"""Filters that Spark hands down: they narrow what is read, and Spark applies them again."""
+"""Filters that Spark pushes down: they reduce what is read, and Spark applies them again."""
 
 from __future__ import annotations
 
@@ -15,17 +15,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 @dataclass(frozen=True)
 class Wanted:
-    """What filters leave.
-
-    Attributes
-    ----------
-    topics : frozenset of str, or None
-    partitions : frozenset of int, or None
-    start_offset, end_offset : int | None
-        The second is not included.
-    start_timestamp, end_timestamp : int | None
-        In ms; the second is not included.
-    """
+    """The records that filters keep; timestamps are in ms, ends are not included, and None is no limit."""
 
     topics: frozenset[str] | None = None
     partitions: frozenset[int] | None = None
@@ -35,23 +25,18 @@ class Wanted:
     end_timestamp: int | None = None
 
     def has(self, partition: Partition) -> bool:
-        """Whether any of it may be wanted."""
+        """Return whether the filters may keep a record of this partition."""
         return (self.topics is None or partition.topic in self.topics) and (
             self.partitions is None or partition.partition in self.partitions
         )
 
     def narrowed(self, start: int | None, end: int | None) -> tuple[int | None, int | None]:
-        """A range of offsets, less what the filters leave out."""
+        """Return the part of a range of offsets that the filters keep."""
         return _most(start, self.start_offset), _least(end, self.end_offset)
 
 
 def wanted_by(filters: Iterable[Any]) -> Wanted:
-    """What is left by all of the filters that are about offset, timestamp, partition or topic.
-
-    Parameters
-    ----------
-    filters : iterable of pyspark.sql.datasource.Filter
-    """
+    """Return the records that pyspark's filters on offset, timestamp, partition and topic keep."""
     wanted = Wanted()
     for one in filters:
         column: tuple[str, ...] = getattr(one, "attribute", ())
@@ -101,7 +86,7 @@ def _between(wanted: Wanted, column: str, start: int | None, end: int | None) ->
 
 
 def _floor(time: datetime) -> int:
-    """In ms. Spark's timestamps have a time zone; filters are given in UTC."""
+    """Return a time in ms; Spark gives the times of filters in UTC."""
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).__sub__(_EPOCH) // _MILLISECOND
 
 

@@ -1,4 +1,4 @@
-"""What jobs share: from paths to tasks."""
+"""Plan the tasks of jobs."""
 
 from __future__ import annotations
 
@@ -25,17 +25,12 @@ Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 
 
 def schema_of_partitions(fields: list[tuple[str, pa.DataType]]) -> pa.Schema:
-    """Of a result whose rows each say something of one partition."""
+    """Return the schema of a result with a row per partition, or several."""
     return pa.schema([("topic", pa.string()), ("partition", pa.int32()), *fields])
 
 
 def check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
-    """Raise unless an argument is one of a few words.
-
-    Raises
-    ------
-    InvalidArgumentError, ArgumentTypeError
-    """
+    """Raise unless an argument is one of a few words."""
     if not isinstance(value, str):
         what = f"a str, one of {', '.join(accepted)}, not {type(value).__name__}"
         raise ArgumentTypeError(f"{name} must be {what}", field=name)
@@ -44,19 +39,19 @@ def check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
 
 
 def opened(src: Paths, codecs: Codecs = None, argument: str = "src") -> Log:
-    """The log at a path, or at several, which are that argument of a job."""
+    """Open the log at the paths that an argument of a job names."""
     own = registry_of(codecs)
     with named(argument):
         return open_log(src, codecs=own)
 
 
 def task_bytes(spark: SparkSession, total: int, most: int = TASK_BYTES) -> int:
-    """What one task does of so many bytes of segments."""
+    """Return the bytes of one task, for `total` bytes of segments."""
     return piece_bytes(total, most, parallelism_of(spark))
 
 
 def cores_of(spark: SparkSession) -> int:
-    """How many tasks run side by side."""
+    """Return the number of concurrent tasks."""
     return parallelism_of(spark) or len(os.sched_getaffinity(0))
 
 
@@ -69,8 +64,7 @@ def pieces(
     with_files: bool = False,
     by_state: bool = False,
 ) -> list[Piece]:
-    """The log as one piece per task, of at most so many bytes; `by_state`: they begin where a snapshot tells the state
-    of producers."""
+    """Plan a piece of at most `most` bytes per task; `by_state`: begin pieces at snapshots of producers."""
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     return plan(
         log.partitions,

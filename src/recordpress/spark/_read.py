@@ -1,7 +1,7 @@
-"""read: the rows of format("recordpress") by mapInArrow.
+"""read(): the rows of format("recordpress") by mapInArrow.
 
-Spark copies each row of a Python data source twice, that of a function of mapInArrow once: what is not columnar gets a
-Project above its scan (DataSourceV2Strategy.withProjectAndFilter), as the query's EXPLAIN shows.
+Spark copies each row of a Python data source twice, and each row of mapInArrow once: it adds a Project above a scan
+that is not columnar (DataSourceV2Strategy.withProjectAndFilter), as EXPLAIN shows.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 def read(spark: SparkSession, src: Paths, **options: Any) -> DataFrame:
-    """The rows of ``spark.read.format("recordpress")``, for less CPU time where most columns and rows are wanted.
+    """Return the rows of ``spark.read.format("recordpress")`` for less CPU time if most columns and rows are needed.
 
-    The work is planned by this call: segments that come later are not read, however often the DataFrame is used. The
+    This call plans the work: the DataFrame never reads segments that appear later. The
     query's filters do not reduce what is read; `columns`, `startingTimestamp` and similar options do.
 
     Parameters
@@ -73,7 +73,7 @@ def read(spark: SparkSession, src: Paths, **options: Any) -> DataFrame:
 
 
 def _reader(src: Paths, given: dict[str, Any], parallelism: int | None) -> KafkaLogReader:
-    """What plans and reads, after all that can be refused has been."""
+    """Check every argument, and return the reader."""
     with named("src"):
         paths = [src] if isinstance(src, str | os.PathLike) else sequence(src, "src", "paths")
         texts = {"paths": json.dumps([text_of(path) for path in paths])}
@@ -92,7 +92,7 @@ def _reader(src: Paths, given: dict[str, Any], parallelism: int | None) -> Kafka
 
 
 def _worker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What a task does with its row."""
+    """Return the function that a task applies to its row."""
     opened = opener("PYSPARK_PYTHON")
 
     def worked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,11 +1,6 @@
-"""Work that travels to executors as rows, and comes back as rows.
+"""Run functions on executors: pickled tasks travel as rows, one per task, and so do their results.
 
-::
-
-    driver     (work, item), pickled ──► one row per task ──► mapInArrow
-    executor                                                     └──► work(item), pickled ──► driver
-
-No list is in a closure, which every task would have to unpickle as a whole.
+A closure would hold all of them, and every task would unpickle it.
 """
 
 from __future__ import annotations
@@ -59,14 +54,14 @@ def _described(spark: SparkSession, text: str) -> Iterator[None]:
 
 
 def spread(spark: SparkSession, items: Sequence[bytes]) -> DataFrame:
-    """A row for each item, with its number: one to each task."""
+    """Return a row for each item, with its number, in a task of its own."""
     rows = spark.createDataFrame(pa.table({"number": pa.array(range(len(items)), pa.int64()), "item": items}))
-    one = rows.coalesce(1)  # out of one partition rows are dealt out evenly
+    one = rows.coalesce(1)  # repartition distributes the rows of one partition evenly
     return one.repartition(len(items)) if len(items) > 1 else one
 
 
 def _worker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What a task does with its row."""
+    """Return the function that a task applies to its row."""
     opened = opener("PYSPARK_PYTHON")
 
     def worked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -84,7 +79,7 @@ def _worker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
 
 
 def table(spark: SparkSession, rows: Sequence[dict[str, Any]], schema: pa.Schema) -> DataFrame:
-    """Rows of a job's result."""
+    """Return the rows of a job's result as a DataFrame."""
     if not rows:  # Spark Connect refuses a table that has none
         return spark.createDataFrame(pa.Table.from_pylist([{}], schema=schema)).limit(0)
     return spark.createDataFrame(pa.Table.from_pylist(list(rows), schema=schema))

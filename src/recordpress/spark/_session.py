@@ -1,4 +1,4 @@
-"""What a session tells of itself."""
+"""Register the data source with a session, and read the session's settings."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
 def parallelism_of(spark: SparkSession) -> int | None:
-    """How many tasks run side by side; None if the session does not say."""
+    """Return the number of concurrent tasks, or None if the session does not reveal it."""
     text = spark.conf.get("spark.default.parallelism", "")
     if text:
         return int(text)
     try:
         return int(spark.sparkContext.defaultParallelism)
-    except Exception:  # Connect has no context, and says so with an error of its own kind
+    except Exception:  # Connect has no context; its error has a class of its own
         return _planned_parallelism(spark)
 
 
 def _planned_parallelism(spark: SparkSession) -> int | None:
-    """Into how many tasks the server would divide a range (RangeExec.numSlices): it plans, and runs nothing."""
+    """Return the number of tasks that the server plans for a range (RangeExec.numSlices), without running it."""
     (row,) = spark.sql("EXPLAIN SELECT * FROM range(1)").collect()
     found = re.search(r"\bsplits=(\d{1,9})\b", str(row[0]))
     return int(found[1]) if found else None
 
 
 def for_session(spark: SparkSession) -> type[DataSource]:
-    """The data source, with what is known of the session.
+    """Return the data source with the session's settings.
 
-    No module has this class, so that it is pickled by value, and says so if the Python that gets it has no recordpress.
+    The class belongs to no module, so it is pickled by value and can report that a Python has no recordpress.
     """
     settings = {"parallelism": parallelism_of(spark), "is_pushdown_on": spark.conf.get(_PUSHDOWN, "false") == "true"}
     made = maker_of(KafkaLogDataSource, settings)

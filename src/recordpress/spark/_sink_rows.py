@@ -1,10 +1,4 @@
-"""The rows of a task, by the partition of a topic that they go to, and packed into batches.
-
-::
-
-    Arrow batch ──► topic and partition of each row ──► a run of rows per partition ──► kept until there are some MiB
-                ──► pack: batches, of which the last waits for more rows ──► StagedPartition
-"""
+"""Distribute the rows of a task to partitions, and pack them into batches once a partition has some MiB of them."""
 
 from __future__ import annotations
 
@@ -42,15 +36,7 @@ class _Waiting:
 
 
 class TaskRows:
-    """Everything that one attempt of a task writes.
-
-    Parameters
-    ----------
-    stage : Stage
-    options : WriteOptions
-    now_ms : int
-        The timestamp of rows without one.
-    """
+    """The rows of one attempt of a task; rows without a timestamp get `now_ms`."""
 
     def __init__(self, stage: Stage, options: WriteOptions, now_ms: int) -> None:
         self._stage, self._options, self._now = stage, options, now_ms
@@ -60,7 +46,7 @@ class TaskRows:
         self._has_offsets = False
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Rows of any partitions."""
+        """Add rows of any partitions."""
         if not batch.num_rows:
             return
         self._has_offsets = "offset" in batch.schema.names
@@ -76,14 +62,14 @@ class TaskRows:
             self._relieve()
 
     def finish(self) -> list[StagedSegment]:
-        """Pack what waits, and end the files."""
+        """Pack the remaining rows, and close the files."""
         for waiting in self._waiting.values():
             self._pack(waiting, is_end=True)
             waiting.staged.close()
         return [one for waiting in self._waiting.values() for one in waiting.staged.segments]
 
     def discard(self) -> None:
-        """Leave no unfinished file."""
+        """Remove unfinished files."""
         for waiting in self._waiting.values():
             waiting.staged.discard()
 
@@ -124,7 +110,7 @@ class TaskRows:
         return _filled(batch.column("topic"), self._options.topic).dictionary_encode().indices.cast(pa.int64())
 
     def _partitions(self, batch: pa.RecordBatch) -> pa.Array:
-        """An int64 per row."""
+        """Return the partition of each row as int64."""
         most, given = self._options.partitions, None
         if "partition" in batch.schema.names:
             given = batch.column("partition").cast(pa.int64())
@@ -162,7 +148,7 @@ class TaskRows:
         return found
 
     def _relieve(self) -> None:
-        """Of many partitions, those with the most rows get batches that are not full."""
+        """Flush the largest partitions early, even though their last batch is not full."""
         left = _MOST_BYTES // 2
         for waiting in sorted(self._waiting.values(), key=lambda one: one.bytes):
             left -= waiting.bytes
@@ -170,7 +156,7 @@ class TaskRows:
                 self._pack(waiting, is_end=True)
 
     def _pack(self, waiting: _Waiting, is_end: bool) -> None:
-        """Write batches; unless it is the end, the rows of the last one wait for more."""
+        """Write batches; before the end, keep the rows of the last one, which is not full."""
         if not waiting.batches:
             return
         if not waiting.staged.is_open:
@@ -193,7 +179,7 @@ class TaskRows:
         waiting.wanted = max(_WANTED_BYTES, 4 * waiting.bytes)
 
     def _close_files(self) -> None:
-        """Not too many are open: all of them end where there would be."""
+        """Close all files before the limit on open files is reached."""
         opened = [one.staged for one in self._waiting.values() if one.staged.is_open]
         if len(opened) >= _MOST_FILES:
             for staged in opened:
@@ -201,7 +187,7 @@ class TaskRows:
 
 
 def packed(rows: pa.Table, options: WriteOptions) -> Iterator[bytes]:
-    """The rows as batches, of which none is larger than ``max.message.bytes``."""
+    """Pack rows into batches of at most ``max.message.bytes``."""
     limit = min(options.batch_size, options.max_message_bytes)
     how: Any = {
         "compression_type": options.compression_type,
@@ -220,7 +206,7 @@ def packed(rows: pa.Table, options: WriteOptions) -> Iterator[bytes]:
 
 
 def _alone(row: pa.Table, options: WriteOptions, how: Any) -> bytes:
-    """A batch of one record, which is larger than ``batch.size``."""
+    """Pack one record that is larger than ``batch.size``."""
     batch: bytes = write_columns(row, coerce_timestamps=True, **how)
     if len(batch) > options.max_message_bytes:
         raise RecordTooLargeError(
@@ -232,7 +218,7 @@ def _alone(row: pa.Table, options: WriteOptions, how: Any) -> bytes:
 
 
 def _records(batch: pa.RecordBatch, now_ms: int) -> pa.RecordBatch:
-    """The columns that are written: a row without a timestamp gets that of the job."""
+    """Select the columns of a record, and fill in missing timestamps."""
     names = [name for name in _OF_RECORDS if name in batch.schema.names]
     columns = {name: batch.column(name) for name in names}
     now = pa.scalar(now_ms, pa.timestamp("ms")).cast(pa.timestamp("us", "UTC"))

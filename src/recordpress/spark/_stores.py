@@ -1,4 +1,4 @@
-"""Where an object store is, and who asks it, by the options that Hadoop's S3A connector has for that."""
+"""The options of Hadoop's S3A connector that locate an object store and give its credentials."""
 
 from __future__ import annotations
 
@@ -24,17 +24,7 @@ _SCHEMES = ("s3://", "s3a://", "s3n://")
 
 @dataclass(frozen=True)
 class Store:
-    """An S3 that options describe; what they leave out comes from the environment, as pyarrow reads it.
-
-    Attributes
-    ----------
-    access_key, secret_key, session_token : str | None
-        ``fs.s3a.access.key``, ``fs.s3a.secret.key``, ``fs.s3a.session.token``. A ``repr`` does not show them.
-    endpoint : str | None
-        ``fs.s3a.endpoint``: a server other than Amazon's, with or without ``http://`` or ``https://``.
-    region : str | None
-        ``fs.s3a.endpoint.region``; without it and `endpoint`, Amazon is asked for the bucket's.
-    """
+    """An S3 store as `STORE_OPTIONS` describe it; pyarrow takes the rest from the environment."""
 
     access_key: str | None = field(default=None, repr=False)
     secret_key: str | None = field(default=None, repr=False)
@@ -44,13 +34,7 @@ class Store:
 
     @classmethod
     def parse(cls, given: Callable[[str], str | None], paths: Sequence[str]) -> Store | None:
-        """From the options of a read or a write of these paths, by name; None if there are none.
-
-        Raises
-        ------
-        InvalidArgumentError
-            A path is not in S3, or has options of its own; a key without its secret, or the reverse.
-        """
+        """Parse the options for these paths; return None if there are none."""
         values = {name: value for name in _NAMES if (value := given(name)) is not None}
         if not values:
             return None
@@ -60,7 +44,7 @@ class Store:
                 raise InvalidArgumentError(f"option {first} is for paths in s3://, not {path}"[:300], field=first)
             if "?" in path or "@" in urlsplit(path).netloc:
                 raise InvalidArgumentError(
-                    f"the path and the option {first} both describe the store: one of them can", field=first
+                    f"the path and the option {first} both describe the store: use one of them", field=first
                 )
         for one, other in (_NAMES[:2], _NAMES[1::-1], (_NAMES[2], _NAMES[0])):
             if one in values and other not in values:
@@ -68,7 +52,7 @@ class Store:
         return cls(*(values.get(name) for name in _NAMES))
 
     def filesystem(self, path: str) -> Any:
-        """pyarrow's file system for the bucket of a path."""
+        """Return pyarrow's file system for the bucket of a path."""
         from pyarrow.fs import S3FileSystem, resolve_s3_region
 
         scheme, _, server = (self.endpoint or "").rpartition("://")
@@ -93,7 +77,7 @@ def located(store: Store | None, paths: Sequence[str]) -> tuple[list[str], Any]:
 
 
 def resolved(store: Store | None, path: str) -> tuple[FileSystem, str]:
-    """`recordpress.files.resolve`, by the store for what is in S3."""
+    """Resolve a path as `recordpress.files.resolve` does, with the store's options for paths in S3."""
     if not path.lower().startswith(_SCHEMES):
         return resolve(path)
     (name,), filesystem = located(store, [path])

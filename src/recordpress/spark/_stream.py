@@ -1,13 +1,7 @@
-"""spark.readStream.format("recordpress"): a log directory that grows, as an endless table.
+"""spark.readStream.format("recordpress"): a growing log directory as an unbounded table.
 
-::
-
-    driver      latestOffset: what can be read now, up to a limit ──► {"orders": {"0": 4500}}, Spark's checkpoint
-                partitions: from there to there ──► LogPieces                 as for a batch query
-    executor    a LogPiece ──► KafkaLogReader.read
-
-Offsets are those of Spark's Kafka source: the next one of each partition. What lies between two of them never changes,
-so a query that is started again reads the same.
+Offsets are those of Spark's Kafka source: the next one of each partition, as {"orders": {"0": 4500}}. The records
+between two offsets never change, so a restarted query reads the same records.
 """
 
 from __future__ import annotations
@@ -41,44 +35,32 @@ Key: TypeAlias = tuple[str, int]
 
 
 class Reader(Protocol):
-    """What plans and does the work of a batch query."""
+    """The reader of a batch query."""
 
     options: ReadOptions
 
     def pieces(self, partitions: Sequence[Partition], ranges: dict[str, Range], total: int) -> Sequence[InputPartition]:
-        """The tasks that read these offsets, which have about `total` bytes."""
+        """Return the tasks that read these offsets, about `total` bytes."""
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a task."""
+        """Yield the rows of a task."""
 
 
 def stream_reader(reader: Reader) -> DataSourceStreamReader:
-    """A reader of the kind that this Spark knows.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A limit, where it knows of none.
-    """
+    """Return a reader for this version of Spark; raise for a limit that the version does not support."""
     if limits is not None:
         return _LimitedReader(reader)
     for name in reader.options.limits:
         raise InvalidArgumentError(
             f"option {name} needs Spark 4.2 or newer, and this is {pyspark.__version__}: each batch of the query reads "
-            "all that is there",
+            "everything available",
             field=name,
         )
     return _PlainReader(reader)
 
 
 class GrowingLog:
-    """What can be read of a log, now.
-
-    Parameters
-    ----------
-    reader : Reader
-        Reads what is planned.
-    """
+    """The offsets of a log that can be read now, and the tasks that read them."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -86,21 +68,21 @@ class GrowingLog:
         self._target: dict[Key, int] | None = None  # of a query that reads what is there and ends
 
     def partitions(self) -> dict[Key, Partition]:
-        """Those that are wanted, by topic and number."""
+        """Return the selected partitions by topic and number."""
         options = self._options
         where = ", ".join(options.paths)
         paths, filesystem = located(options.store, options.paths)
         found = options.topics.of(partitions_at(paths, filesystem, options.codecs), where, may_come=True)
         if odd := [partition.url for partition in found if partition.topic is None]:
             raise InvalidArgumentError(
-                f"{odd[0]} does not say which topic and partition it is, which a stream's offsets are by: give "
-                "directories <topic>-<partition>, or what holds them",
+                f"{odd[0]} does not name its topic and partition, which a stream's offsets need: give directories "
+                "<topic>-<partition>, or their parent directory",
                 field="path",
             )
         return {(one.topic or "", one.partition or 0): one for one in found}
 
     def end(self, partition: Partition) -> int:
-        """The offset up to which a partition can be read."""
+        """Return the offset up to which a partition can be read."""
         options = self._options
         end: int = readable_end(
             partition,
@@ -111,7 +93,7 @@ class GrowingLog:
         return end
 
     def initial(self) -> Offsets:
-        """Where a new query begins."""
+        """Return the offsets at which a new query begins."""
         found = self.partitions()
         bounds = self._options.bounds
         missing = [f"{topic}-{number}" for topic, number in bounds.start.by_partition if (topic, number) not in found]
@@ -123,15 +105,15 @@ class GrowingLog:
         return _json({key: bounds.first_offset(one, self.end(one)) for key, one in found.items()})
 
     def ends(self) -> dict[Key, int]:
-        """How far each partition can be read."""
+        """Return the offset up to which each partition can be read."""
         return {key: self.end(one) for key, one in self.partitions().items()}
 
     def remember(self) -> None:
-        """From now on nothing else can be read than what is there."""
+        """Read nothing beyond the present ends from now on."""
         self._target = self.ends()
 
     def limit(self) -> Any:
-        """How much a batch has, as Spark says it."""
+        """Return the limit of a batch as Spark expects it."""
         for kind, most in (
             (limits.ReadMaxRows, self._options.max_offsets),
             (limits.ReadMaxFiles, self._options.max_files),
@@ -142,13 +124,7 @@ class GrowingLog:
         return limits.ReadAllAvailable()
 
     def readable(self, start: dict[Key, int]) -> dict[Key, tuple[Partition, int, int]]:
-        """By partition: from where to where.
-
-        Raises
-        ------
-        CorruptRecordError
-            Offsets are gone that were not read yet, with ``failOnDataLoss``.
-        """
+        """Return the range of unread offsets of each partition; with failOnDataLoss, raise if some are gone."""
         found = {}
         for key, partition in self.partitions().items():
             if self._target is not None and key not in self._target:
@@ -162,7 +138,7 @@ class GrowingLog:
         return found
 
     def _first(self, key: Key, partition: Partition, wanted: int | None, end: int) -> int:
-        """The next offset to read, which may be gone. A partition that came later begins at 0."""
+        """Return the next offset to read, or the first that is left. A partition that appeared later begins at 0."""
         first: int = partition.segments[0].base_offset
         wanted = wanted or 0
         if first > wanted:
@@ -178,12 +154,12 @@ class GrowingLog:
     def _lost(self, message: str) -> None:
         if self._options.fail_on_data_loss:
             raise CorruptRecordError(
-                f"{message}; with failOnDataLoss=false the query goes on with what is there", rule="failOnDataLoss"
+                f"{message}; with failOnDataLoss=false the query continues with the rest", rule="failOnDataLoss"
             )
         _LOGGER.warning("%s", message)
 
     def latest(self, start: Offsets, limit: Any) -> Offsets:
-        """How far the next batch goes."""
+        """Return the offsets at which the next batch ends."""
         readable = self.readable(_keys(start))
         if isinstance(limit, limits.ReadMaxRows):
             return _json(by_offsets({key: (first, end) for key, (_, first, end) in readable.items()}, limit.max_rows))
@@ -194,7 +170,7 @@ class GrowingLog:
         return _json({key: end for key, (_, _, end) in readable.items()})
 
     def pieces(self, start: Offsets, end: Offsets) -> list[InputPartition]:
-        """The tasks of a batch."""
+        """Return the tasks of a batch."""
         since, until = _keys(start), _keys(end)
         found = self.partitions()
         ranges: dict[str, Range] = {}
@@ -224,7 +200,7 @@ class GrowingLog:
 
 
 def by_offsets(ranges: dict[Key, tuple[int, int]], most: int) -> dict[Key, int]:
-    """Each partition gets its share of so many offsets (KafkaMicroBatchStream.rateLimit)."""
+    """Give each partition its share of `most` offsets (KafkaMicroBatchStream.rateLimit)."""
     total = sum(end - first for first, end in ranges.values())
     if total <= most:
         return {key: end for key, (_, end) in ranges.items()}
@@ -238,7 +214,7 @@ def by_offsets(ranges: dict[Key, tuple[int, int]], most: int) -> dict[Key, int]:
 def by_segments(
     readable: dict[Key, tuple[Partition, int, int]], *, most_files: int | None = None, most_bytes: int | None = None
 ) -> dict[Key, int]:
-    """The partitions give a segment in turn, until there are enough. The first one counts even if it is too large."""
+    """Take a segment of each partition in turn up to a limit; the first segment counts even if it is too large."""
     parts = {key: segment_ranges(*one) for key, one in readable.items()}
     ends = {key: first for key, (_, first, _) in readable.items()}
     full: set[Key] = set()
@@ -249,11 +225,11 @@ def by_segments(
                 continue
             key, part = taken
             if most_files is not None and files == most_files:
-                return _rest(ends, readable)
+                return _partitions_without_segments(ends, readable)
             if left is not None:
                 end, size = end_by_bytes(part, max(left, 1))
                 if files and size > left:
-                    return _rest(ends, readable)
+                    return _partitions_without_segments(ends, readable)
                 left -= size
             else:
                 end = part.end
@@ -261,11 +237,13 @@ def by_segments(
             files += 1
             if end < part.end:
                 full.add(key)
-    return _rest(ends, readable)
+    return _partitions_without_segments(ends, readable)
 
 
-def _rest(ends: dict[Key, int], readable: dict[Key, tuple[Partition, int, int]]) -> dict[Key, int]:
-    """No segment is left of some: they are read to the end."""
+def _partitions_without_segments(
+    ends: dict[Key, int], readable: dict[Key, tuple[Partition, int, int]]
+) -> dict[Key, int]:
+    """Count partitions with no segments left as fully read."""
     for key, (partition, _, end) in readable.items():
         if not segment_ranges(partition, ends[key], end):
             ends[key] = end
@@ -313,7 +291,7 @@ if limits is not None:
 
 
 def _json(offsets: dict[Key, int]) -> Offsets:
-    """As Spark's Kafka source writes offsets (JsonUtils.partitionOffsets)."""
+    """Return offsets in the form of Spark's Kafka source (JsonUtils.partitionOffsets)."""
     found: Offsets = {}
     for (topic, number), offset in sorted(offsets.items()):
         found.setdefault(topic, {})[str(number)] = offset

@@ -1,7 +1,7 @@
-"""What is said where a Python has no recordpress.
+"""The error of a Python that has no recordpress.
 
-Whatever Spark carries to another Python is unpickled there by a function that needs no recordpress: cloudpickle, which
-Spark uses, sends a function inside another one as its code.
+Objects that Spark sends to another Python are unpickled there by a function that does not need recordpress: Spark's
+cloudpickle sends an inner function as code.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ SENTENCE = (
 
 
 def opener(variable: str) -> Callable[[bytes], Any]:
-    """``pickle.loads`` for another Python, which `variable` decides on there.
+    """Return ``pickle.loads`` for another Python, which the environment's `variable` selects.
 
-    What it gives raises RuntimeError with the sentence where recordpress is missing: there is no class of ours there,
-    and Spark takes the text alone to the driver, in a PythonException.
+    It raises RuntimeError with the sentence if recordpress is missing: none of our classes exist there, and Spark
+    passes only the text on to the driver, in a PythonException.
     """
     sentence = SENTENCE
 
@@ -40,7 +40,7 @@ def opener(variable: str) -> Callable[[bytes], Any]:
 
 
 def maker_of(source: type[Any], settings: dict[str, Any]) -> Callable[[Any], Any]:
-    """Makes the data source from options, for another Python, and sets attributes of it."""
+    """Return a function for another Python that makes the data source and sets its attributes."""
     opened, sent = opener("PYSPARK_DRIVER_PYTHON"), pickle.dumps((source, settings))
 
     def made(options: Any) -> Any:
@@ -53,7 +53,7 @@ def maker_of(source: type[Any], settings: dict[str, Any]) -> Callable[[Any], Any
 
 
 class PickledForWorkers:
-    """A part of the data source, which Spark carries to other Pythons: these say if they cannot have it."""
+    """A part of the data source that Spark sends to other Pythons, which report that they lack recordpress."""
 
     def __reduce__(self) -> tuple[Callable[[bytes], Any], tuple[bytes]]:
         from pyspark import cloudpickle
