@@ -39,3 +39,15 @@ def test_the_sdist_has_what_the_site_includes() -> None:
     for page in (ROOT / "docs").glob("*.md"):
         for name in re.findall(r"{include} \.\./(\S+)", page.read_text(encoding="utf-8")):
             assert (ROOT / name).exists() and name in manifest
+
+
+def test_no_text_installs_a_release_that_does_not_exist() -> None:
+    texts = [
+        path
+        for folder in ("docs", "examples", "src", "README.md", "CONTRIBUTING.md")
+        for path in ([ROOT / folder] if (ROOT / folder).is_file() else (ROOT / folder).rglob("*"))
+        if path.suffix in (".md", ".rst", ".py", ".pyx", ".ipynb", ".toml")
+    ]
+    assert len(texts) > 300
+    command = re.compile(r"pip install (?:-\S+ )*\\?[\"']?recordpress")
+    assert [path for path in texts if command.search(path.read_text(encoding="utf-8"))] == []

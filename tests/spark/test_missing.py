@@ -44,7 +44,7 @@ def said_without_recordpress(sent: Any, then: str = "") -> str:
 
 def sentence_of(variable: str) -> str:
     return (
-        f"RuntimeError: {sys.executable} has no recordpress: install it there (pip install 'recordpress[spark]'), "
+        f"RuntimeError: {sys.executable} has no recordpress: install it there, "
         "or set "
         f"{variable} to a Python that has it before the session starts. PYSPARK_PYTHON decides for jobs and "
     )

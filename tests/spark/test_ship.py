@@ -36,7 +36,7 @@ def said(query):
     try:
         query()
     except Exception as error:
-        sentence = f"{python} has no recordpress: install it there (pip install 'recordpress[spark]'), or set "
+        sentence = f"{python} has no recordpress: install it there, or set "
         return str(error).partition(sentence)[2].partition(" before")[0]
 
 print("job", said(lambda: recordpress.spark.inventory(spark, logs)))

@@ -162,5 +162,5 @@ cdef int refuse_lost(const ArrowSchema* schema) except -1:
         return 0
     raise InvalidArgumentError(
         f"columns alone cannot give back the batches they were read from: {text[:LONGEST].decode('utf-8', 'replace')}. "
-        "Pass batches=, a recordpress.batch_table of the set, or omit the column baseOffset, which forms new batches",
+        "Pass batches=, a recordpress.batch_table of the set, or leave the column out, which forms new batches",
         field="baseOffset")

@@ -68,7 +68,7 @@ def compare(
     on_corrupt : {'raise', 'skip'}
         If a segment is damaged, the job fails; or its partition is reported, and the others are compared.
     codecs : CodecRegistry, str or several, optional
-        Codecs of your own: as for `recordpress.spark.transcode`.
+        Codec plug-ins, as for `recordpress.spark.transcode`.
 
     Returns
     -------

@@ -52,7 +52,7 @@ def inventory(spark: SparkSession, src: Paths, *, full: bool = False, codecs: Co
     full : bool
         Read all headers of large segments in object stores, too; by default some ranges of each stand for it.
     codecs : CodecRegistry, str or several, optional
-        Codecs of your own, for the ratios of their batches: as for `recordpress.spark.transcode`.
+        Codec plug-ins, for the ratios of their batches: as for `recordpress.spark.transcode`.
 
     Returns
     -------

@@ -90,7 +90,7 @@ def to_parquet(
     dry_run : bool
         Only say which files would be written, unless they had no record.
     codecs : CodecRegistry, str or several, optional
-        Codecs of your own: as for `recordpress.spark.transcode`.
+        Codec plug-ins, as for `recordpress.spark.transcode`.
 
     Returns
     -------

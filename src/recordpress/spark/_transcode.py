@@ -99,7 +99,7 @@ def transcode(
         name ``<base offset>.log.quarantined``, which brokers and readers pass over. `recordpress.log.repair` gets out
         of it what is intact.
     codecs : CodecRegistry, str or several, optional
-        Codecs of your own: a registry, or paths as `CodecRegistry.load` takes them (``"package.module:attribute"``),
+        Codec plug-ins: a registry, or paths as `CodecRegistry.load` takes them (``"package.module:attribute"``),
         which executors import, too.
 
     Returns

@@ -43,7 +43,7 @@ def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Cod
         As for `recordpress.log.verify`. A task has whole segments. Offsets and leader epochs are compared with the end
         of the segment before; for 'record' a task begins where a ``.snapshot`` tells the state of producers.
     codecs : CodecRegistry, str or several, optional
-        Codecs of your own: a registry, or paths as `CodecRegistry.load` takes them (``"package.module:attribute"``),
+        Codec plug-ins: a registry, or paths as `CodecRegistry.load` takes them (``"package.module:attribute"``),
         which executors import, too.
 
     Returns

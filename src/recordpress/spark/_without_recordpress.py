@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 SENTENCE = (
-    "{python} has no recordpress: install it there (pip install 'recordpress[spark]'), or set {variable} "
+    "{python} has no recordpress: install it there, or set {variable} "
     "to a Python that has it before the session starts. PYSPARK_PYTHON decides for jobs and functions of columns, "
     "PYSPARK_DRIVER_PYTHON (PYSPARK_PYTHON if that is not set) for spark.read.format('recordpress')."
 )

@@ -65,9 +65,9 @@ def compress(
     dictionaries : path, DictionaryStore or dict of int to Dictionary, optional
         Where `dictionary` is looked up, on the driver.
     mode : {'FAILFAST', 'PERMISSIVE'}
-        A value that a codec of your own cannot compress fails the query, or becomes null.
+        A value that a codec plug-in cannot compress fails the query, or becomes null.
     codecs : CodecRegistry, str or several, optional
-        Codecs of your own, as for `recordpress.spark.transcode`.
+        Codec plug-ins, as for `recordpress.spark.transcode`.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def decompress(
         A value that cannot be read fails the query, or becomes null; so does one that is larger than
         `max_decompressed_bytes`, and one whose dictionary is not there. The error names its id.
     codecs : CodecRegistry, str or several, optional
-        Codecs of your own, as for `recordpress.spark.transcode`.
+        Codec plug-ins, as for `recordpress.spark.transcode`.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def read_record_set(
     mode : {'FAILFAST', 'PERMISSIVE'}
         A set that cannot be read fails the query, or becomes null.
     codecs : CodecRegistry, str or several, optional
-        Codecs of your own, as for `recordpress.spark.transcode`.
+        Codec plug-ins, as for `recordpress.spark.transcode`.
 
     Returns
     -------
@@ -259,7 +259,7 @@ def write_record_set(
     mode : {'FAILFAST', 'PERMISSIVE'}
         A set that cannot be written fails the query, or becomes null: offsets do not increase, say.
     codecs : CodecRegistry, str or several, optional
-        Codecs of your own, as for `recordpress.spark.transcode`.
+        Codec plug-ins, as for `recordpress.spark.transcode`.
 
     Returns
     -------
