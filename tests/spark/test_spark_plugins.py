@@ -144,7 +144,7 @@ def test_the_sink_writes_them(spark: Any, tmp_path: Path) -> None:
         ({"compression.type": "pluggable", "pluggable.factory.plugin": "x", "codec.plugin": CODEC}, "'x'"),
         (
             {"compression.type": "pluggable", "pluggable.factory.plugin": "lz4", "codec.plugin": CODEC},
-            "must be a codec plug-in, not lz4",
+            "must name a codec that is not Kafka's, not lz4",
         ),
     ],
 )
