@@ -196,7 +196,7 @@ class BatchOptions(TypedDict, total=False):
     log_append_time : int, datetime or str
         The time of all records, with LogAppendTime.
     producer_id, producer_epoch, base_sequence : int
-        Of an idempotent producer; -1, the default, is none.
+        Id of an idempotent producer; -1, the default, for others.
     partition_leader_epoch : int
         -1, the default, is what a producer writes.
     is_transactional : bool

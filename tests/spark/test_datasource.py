@@ -198,7 +198,7 @@ def test_options() -> None:
         ({"subscribePattern": "[a-z&&b]"}, "subscribePattern must mean the same .*: Possible set intersection"),
         (
             {"subscribePattern": "a{4294967296}"},
-            "subscribePattern is no regular expression that Python knows: the repetition number",
+            "subscribePattern is not a regular expression that Python knows: the repetition number",
         ),
         ({"subscribePattern": "(" * 100_000}, "subscribePattern is no regular expression"),
         ({"paths": "/logs"}, r'paths must be JSON like \["/logs", "s3://bucket/logs"\], not \'/logs\''),

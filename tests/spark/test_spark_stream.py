@@ -1,4 +1,4 @@
-"""spark.readStream.format("recordpress"): a log that grows is read once, whatever is started again or removed
+"""spark.readStream.format("recordpress"): a log that grows is read once, also after restarts or removed
 meanwhile."""
 
 import json

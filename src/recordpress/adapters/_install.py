@@ -41,7 +41,7 @@ def _text(number: tuple[int, int]) -> str:
 
 
 class Adapter:
-    """One client's names, those of the adapter for them, and where they were put.
+    """One client's names, the adapter's replacements, and the places that hold them.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ cdef class OpenBatch:
     cdef pooled records        # record bytes, uncompressed
     cdef pooled headers        # of the record that is being appended, encoded
     cdef int64_t batch_size
-    cdef int codec             # as the client asked, even if there is none of that id
+    cdef int codec             # as the client asked, even if that id is unknown
     cdef bint busy
     cdef bytearray result
 

@@ -84,7 +84,7 @@ cdef class OpenBatch:
         self.codec = codec
         self.encoder.options.magic = magic
         self.encoder.options.codecs = kafka_codecs()
-        # of a codec that is none, header_size() needs to know only that it is one: finish() refuses it
+        # of an unknown codec, header_size() needs to know only that it is one: finish() refuses it
         self.encoder.options.codec = codec
         self.encoder.options.level = LEVEL_DEFAULT
         self.encoder.options.attributes = <short>(codec & RP_CODEC_MASK)

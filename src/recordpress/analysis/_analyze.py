@@ -153,7 +153,7 @@ def _rate_bytes(rate: Rate | None, sample: Sample) -> float | None:
 
 
 class Meter:
-    """Tells of sizes that were measured, after each megabyte, from the thread that called."""
+    """Report measured sizes after each megabyte, from the calling thread."""
 
     def __init__(self, progress: Callable[[Progress], object] | None, total: int) -> None:
         self._progress, self._total, self._done, self._next = progress, total, 0, _STEP_BYTES

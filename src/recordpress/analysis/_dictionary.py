@@ -127,7 +127,7 @@ class Evaluation:
     samples, sample_bytes : int
         Values that it was trained on.
     values : dict
-        Those that were held out, one by one: their number, bytes, and bytes by zstd without and with the dictionary.
+        Held-out values, one by one: their number, bytes, and bytes by zstd without and with the dictionary.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def held_out_bytes(sample: Sample) -> int:
 
 
 def _stretches(rows: Columns, deepest: int) -> tuple[list[Columns], list[Columns]]:
-    """Stretches to train on, and those that are held out, of which no more is taken than is measured."""
+    """Return ranges to train on and held-out ranges, no more of these than will be measured."""
     number = max(_LEAST_STRETCHES, min(_STRETCHES, rows.num_rows // (_LEAST_STRETCHES * _BATCHES * deepest)))
     number -= number % _LEAST_STRETCHES
     bounds = [rows.num_rows * at // number for at in range(number + 1)]

@@ -61,7 +61,7 @@ class Limit:
     largest : int
         Of all that was checked; 0: nothing got as far.
     over : int
-        Records or batches that are larger than `value`. Those over ``batch.size`` go alone, and those over
+        Records or batches that are larger than `value`. Records over ``batch.size`` go alone, and records over
         ``max.message.bytes`` in parts, if there are several records in them.
     rejected : int
         Records that this limit rejects.

@@ -57,7 +57,7 @@ def parse_codecs(text: str, registry: CodecRegistry | None = None) -> tuple[Sett
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        A codec or level that there is not; the message names those that there are.
+        An unknown codec or level; the message lists the known ones.
 
     Examples
     --------

@@ -57,7 +57,7 @@ class Situation:
 
 
 def choose(cells: Sequence[Cell]) -> Cell:
-    """The cell whose bytes are worth its CPU time, among those that a producer may send with its defaults.
+    """The cell whose bytes are worth its CPU time, among the batches that a producer may send with its defaults.
 
     Where the codecs were given without ``none``, one of them is chosen even if it saves nothing."""
     worthwhile = [cell for cell in cells if cell.codec == "none" or _saves(cell)]

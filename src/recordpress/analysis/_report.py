@@ -116,7 +116,7 @@ def _short(value: float) -> str:
 
 
 def _scatter(cells: Sequence[Cell]) -> str:
-    """Each cell; those of the least depth and the others differ in color, and the Pareto fronts are lines."""
+    """Draw each cell; the least depth has its own color, and the Pareto fronts are lines."""
     across, up, parts = _axes(
         [(cell.speed.compress_mb_s, cell.ratio) for cell in cells], "MB/s to compress, one thread", "ratio"
     )
@@ -134,7 +134,7 @@ def _scatter(cells: Sequence[Cell]) -> str:
 
 
 class _Labels:
-    """Texts beside points, above or below where another text is in the way."""
+    """Place texts next to points, or above or below if another text is in the way."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []

@@ -33,7 +33,7 @@ def analyze(
     """Measure codecs, levels and batch depths on the records of a log, and recommend what to set.
 
     Each codec compresses the sample's records batch by batch as Java's producer does, as a stream; every batch is read
-    back and compared. The sizes are those of whole record sets, headers included. `write_columns`, which compresses a
+    back and compared. Sizes count whole record sets, headers included. `write_columns`, which compresses a
     batch in one call, is faster and makes other sizes: with zstd by up to 2 %, with gzip up to 5 % less. The speeds are
     those of `compress` and `decompress` on the records of one batch after another, in Kafka's framing.
 
@@ -61,9 +61,9 @@ def analyze(
     price_gb : float, optional
         Of 10^9 bytes of storage.
     registry : CodecRegistry, optional
-        Codecs of your own: `codecs` may name them, and batches may have them.
+        Codec plug-ins that `codecs` and batches may name.
     progress : callable, optional
-        Gets a `recordpress.log.Progress`, whose bytes are those that each codec compresses.
+        Gets a `recordpress.log.Progress`, whose bytes are the ones that each codec compresses.
 
     Returns
     -------
@@ -227,9 +227,9 @@ def train_dictionary(
     dictionary_id : int, optional
         32768 to 2147483647; by default one that follows from the content.
     codecs : CodecRegistry, optional
-        Codecs of your own, which batches may have.
+        Codec plug-ins that batches may name.
     progress : callable, optional
-        Gets a `recordpress.log.Progress`, whose bytes are those that are measured.
+        Gets a `recordpress.log.Progress`, whose bytes are the measured ones.
 
     Returns
     -------

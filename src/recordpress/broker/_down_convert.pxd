@@ -10,7 +10,7 @@ from recordpress.record.change_magic cimport LOST_KINDS, converter
 
 cdef enum:
     # Results of a conversion other than RP_OK: Kafka's error codes.
-    DOWN_UNKNOWN_ERROR = -1         # exceptions that have no code of their own
+    DOWN_UNKNOWN_ERROR = -1         # exceptions without a code
     DOWN_CORRUPT_MESSAGE = 2
     DOWN_UNSUPPORTED_CODEC = 76     # zstd
     DOWN_INVALID_RECORD = 87

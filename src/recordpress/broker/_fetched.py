@@ -17,7 +17,7 @@ class Fetched:
         Kafka's code; 0 without an error, None if the broker closes the connection instead of answering, or while it
         answers.
     error : str
-        The code's name in Kafka; ``"CONNECTION_CLOSED"`` if there is none.
+        The code's name in Kafka; ``"CONNECTION_CLOSED"`` without one.
     records : bytes
         As the response carries them: the last entry may be cut, or a filler that says to be longer than it is.
     size : int

@@ -300,7 +300,7 @@ class Reason(StrEnum):
     WRAPPER = (
         "WRAPPER", RECORDS, 87, "compressed message", "AbstractLegacyRecordBatch.DeepRecordsIterator",
         "The compressed message of magic 0 or 1 has a null value, no records, or offsets or a magic that do not fit.",
-        "Look at the client's encoder; a compressed message holds one message or more of its own magic.",
+        "Look at the client's encoder; a compressed message holds one or more messages with the wrapper's magic.",
     )
     WRAPPER_CODEC = (
         "WRAPPER_CODEC", RECORDS, 87, "codec of magic 0 and 1", "KIP-110, AbstractLegacyRecordBatch",

@@ -48,7 +48,7 @@ class Verdict(_Stored):
     error_code : int | None
         Kafka's code; 0 if the record set is accepted, None if the broker closes the connection without an answer.
     error : str
-        The code's name in Kafka, such as ``"NONE"`` or ``"INVALID_RECORD"``; ``"CONNECTION_CLOSED"`` if there is none.
+        The code's name in Kafka, such as ``"NONE"`` or ``"INVALID_RECORD"``; ``"CONNECTION_CLOSED"`` without one.
     error_message : str | None
         The response's message, without the partition's name; brokers send none for most errors.
     record_errors : list of (int, str | None)

@@ -1,6 +1,6 @@
 """Broker behaviour by release, as it affects a record set, with sources.
 
-Patch releases are as their line, but for those that have a separate row.
+Patch releases are as their line, except for releases with a separate row.
 """
 
 from __future__ import annotations

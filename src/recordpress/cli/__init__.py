@@ -1,4 +1,4 @@
-"""The command line: verbs over the calls of the other rooms, and no rule, format or loop over records of its own.
+"""The command line: verbs over the calls of the other rooms, without a rule, format or loop over records.
 
 ::
 

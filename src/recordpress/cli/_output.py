@@ -12,7 +12,7 @@ from typing import Any
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _WIDEST = 60  # characters of a column of a table of records that is not the last
-_WIDE = 10_000  # for a table that is no terminal's: nothing is folded or cut
+_WIDE = 10_000  # for a table that is not on a terminal: nothing is folded or cut
 
 
 def print_json(result: object) -> None:
@@ -146,12 +146,12 @@ def _terminal_width() -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """At most so many characters."""
+    """Cut a text to this many characters."""
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def shown(value: Any) -> str:
-    """A cell's text. Control characters of whatever was read do not reach the terminal."""
+    """A cell's text. Control characters in the data do not reach the terminal."""
     if value is None:
         return "-"
     text = str(value)

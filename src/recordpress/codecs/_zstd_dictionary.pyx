@@ -144,7 +144,7 @@ cdef int dictionary_encode(const codec* row, void** state, int level, int magic,
 # --- in pieces -------------------------------------------------------------------------------------------------------
 
 cdef int dictionary_compress_open(codec_stream* s, rp_error* err) noexcept nogil:
-    """With its own tables: those made beforehand are for small inputs, and a stream may be of any size."""
+    """With separate tables: prepared ones are for small inputs, and a stream may be of any size."""
     cdef const loaded_dictionary* d = <const loaded_dictionary*>s.row.object
     if ready_compressor(s.shared, level_or_default(s.row, s.level), err) != RP_OK:
         return err.status

@@ -153,7 +153,7 @@ cdef struct codec:
 
 
 cdef struct codec_table:
-    codec rows[CODEC_ROWS]   # `decode` is NULL where there is none
+    codec rows[CODEC_ROWS]   # `decode` is NULL in unused rows
     int n_plugins            # in the rows from CODEC_IDS on
 
 

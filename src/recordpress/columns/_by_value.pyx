@@ -38,7 +38,7 @@ cdef class ByValue:
 
     cdef const codec* row
     cdef codec_context* context
-    cdef DictionarySet known   # None: there are none
+    cdef DictionarySet known   # None: no dictionaries
     cdef bint learns           # there are some
     cdef bint packs
     cdef bint nulls            # a value that cannot be read becomes null

@@ -120,7 +120,7 @@ cdef class Columns(ArrowRows):
     `to_pyarrow`, `to_polars` and `to_pandas`. The memory returns to recordpress's pool when the last consumer releases
     it.
 
-    ``len(columns)`` is the number of rows. Iterating gives the record batches, each a `Columns` of its own.
+    ``len(columns)`` is the number of rows. Iterating gives the record batches, each as a `Columns`.
 
     Attributes
     ----------

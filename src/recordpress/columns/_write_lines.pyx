@@ -155,7 +155,7 @@ def write_lines(results, write, kind="json", values="utf8", *, threads=1):
         Its exception is raised after the lines of the results before it.
     write : callable
         Is called with the text, a buffer of whole lines at a time, which is used again if nothing keeps it. After an
-        exception of its own it is not called again.
+        own exception it is not called again.
     kind : {'json', 'csv'}
         Lines as `json_lines` makes them, or `csv_rows`.
     values : {'utf8', 'hex', 'base64', 'json', 'size'}

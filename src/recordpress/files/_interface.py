@@ -43,7 +43,8 @@ class FileInfo:
     name : str
         The last part of the path.
     kind : {'file', 'directory', 'missing', 'other'}
-        For a link, the kind of its target; 'missing' if there is none. 'other' is a named pipe, a socket or a device.
+        For a link, the kind of its target; 'missing' for a dangling link. 'other' is a named pipe, a socket or a
+        device.
     size : int | None
         Bytes of a file, if the store says.
     modified : float | None

@@ -2,7 +2,7 @@
 
 Each offset is read once. Reading begins in the last segment that begins at the wanted offset or before it. Each segment
 is read to its end, and the next one from there on, as a consumer gets them (UnifiedLog.read: floorSegment, then
-higherSegment). Kafka's LogLoader also drops whatever is in the range of a segment that replaces others.
+higherSegment). Kafka's LogLoader also drops everything in the range of a segment that replaces others.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from recordpress.log._segment import Segment
 from recordpress.log.findings import Finding
 from recordpress.log.sidecars.offset_index import ENTRY_SIZE, OffsetPosition, read_offset_index
 
-_NEAR = 4  # segments before a split, whose ends whoever reads it asks for
+_NEAR = 4  # segments before a split, whose ends its reader asks for
 _TAIL_BYTES = 1_048_588  # what a batch has at most, by default (ServerLogConfigs.MAX_MESSAGE_BYTES_DEFAULT)
 
 
@@ -38,7 +38,7 @@ class ReadFrontier:
     offset : int | None
         Where reading begins.
     already_reported : str | None
-        A segment whose overlap another reader tells of.
+        A segment whose overlap another reader reports.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class ReadFrontier:
         return bool(self.url) and self.offset is not None and segment.base_offset < self.offset
 
     def finding(self, segment: Segment) -> Finding | None:
-        """What is to be said of the next segment, if it overlaps those before it."""
+        """Return a finding if the next segment overlaps earlier ones."""
         if segment.url == self.already_reported or not self.overlaps(segment):
             return None
         last = (self.offset or 0) - 1

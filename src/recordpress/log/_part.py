@@ -9,7 +9,7 @@
 That place is found from the last entry of ``.index`` before the cut. Without an index it is searched for: a batch whose
 checksum is right, with offsets that a batch of this segment may have, and with others after it that lead on. A record's
 value may itself be such a batch; if what follows does not lead on, headers are read from the segment's beginning.
-Whoever reads the part before the cut ends there: were it no batch of the log, that part would not end with a whole
+The reader of the part before the cut ends there: if it were no batch of the log, that part would not end with a whole
 batch, which is an error.
 """
 
@@ -68,7 +68,7 @@ def _made(segment: Segment, start: int, end: int, is_last: bool) -> SegmentPart:
 
 
 def entry_from(segment: Segment, file: RandomAccessFile, position: int) -> int:
-    """Where the first entry at a position or later begins; the file's end if there is none."""
+    """Where the first entry at a position or later begins; or the file's end."""
     if position <= 0:
         return 0
     if position >= file.size:

@@ -103,7 +103,7 @@ class _PartSearch(TransactionSearch):
         return self.snapshot_of(found) or {} if found is not None else {}
 
     def _until_none_is_open(self, segment: Segment) -> None:
-        """Read on while something is open; what begins meanwhile does not matter."""
+        """Read on while something is open; later transactions do not matter."""
         if not self.open or self.error is not None:
             return
         watched = dict(self.open)

@@ -70,6 +70,6 @@ class Meter:
         self._segments_done += 1
 
     def end(self) -> None:
-        """All is done, whatever sizes the listing gave."""
+        """Everything is done, even if the listing gave other sizes."""
         if self._progress is not None:
             self._progress(Progress(self._total, self._total, self._segments, self._segments))

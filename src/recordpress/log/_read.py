@@ -60,7 +60,7 @@ class ReadOptions:
 
     @classmethod
     def of(cls, **given: Any) -> ReadOptions:
-        """From a caller's arguments; those that `iter_columns` checks are left to it."""
+        """Check a caller's arguments, except those that `iter_columns` checks."""
         check_isolation_level(given["isolation_level"])
         _check_on_corrupt(given["on_corrupt"])
         for name in ("start_offset", "end_offset"):

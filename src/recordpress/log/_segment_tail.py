@@ -8,7 +8,7 @@ from recordpress.log.findings import Finding
 
 
 def tail_findings(segment: Segment, file: FileRecords) -> list[Finding]:
-    """Of a file that was read to its end: what it ends in, if that is not a whole entry."""
+    """Return a finding if a file that was read to its end has bytes after the last whole entry."""
     if not file.trailing_bytes:
         return []
     what, rule = f"the last entry is cut: {file.trailing_bytes} bytes of it are here", "record set framing"

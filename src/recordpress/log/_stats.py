@@ -34,7 +34,7 @@ class Share:
     Attributes
     ----------
     batches, bytes, records : int
-        Control records do not count; nor do those of v0/v1 wrappers, whose headers do not say how many there are.
+        Control records do not count, nor do records of v0/v1 wrappers, whose headers have no count.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class LogStats:
         Control batches.
     transactional : Share
     first_timestamp, last_timestamp : int | None
-        In ms: the least and the greatest of the batches' largest timestamps; those of control batches do not count.
+        In ms: the least and the greatest of the batches' largest timestamps; control batches do not count.
     findings : list of Finding
         What ended a segment before its end.
 

@@ -2,11 +2,11 @@
 
 ::
 
-    <base offset>-<uuid>.log            the segment, in chunks of the same size; each may be a zstd frame of its own
+    <base offset>-<uuid>.log            the segment, in chunks of the same size; each may be a separate zstd frame
     <base offset>-<uuid>.indexes        its index files, one after another, as they are
     <base offset>-<uuid>.rsm-manifest   JSON: the sizes of the chunks, where each index lies, what was done to chunks
 
-Fields and the encoding of chunk sizes are those of SegmentManifestV1, FixedSizeChunkIndex, VariableSizeChunkIndex and
+Fields and the encoding of chunk sizes follow SegmentManifestV1, FixedSizeChunkIndex, VariableSizeChunkIndex and
 ChunkSizesBinaryCodec. Older versions wrote each index to a separate file, with Kafka's suffix.
 """
 

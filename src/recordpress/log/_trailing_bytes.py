@@ -35,7 +35,7 @@ LOG_OVERHEAD = 12  # of every entry, not counted by its size field (Kafka's Reco
 ENTRY_PREFIX = 17  # base offset, size, leader epoch or CRC, magic
 
 _STEP = 8 << 20  # of one read: large enough to hide its fixed costs
-_LARGEST_CUT = 104857600  # socket.request.max.bytes, unless the broker was told otherwise
+_LARGEST_CUT = 104857600  # socket.request.max.bytes, unless the broker is configured otherwise
 _V2_HEADER = struct.Struct(">qi4xbIhi8x8x8x2x4xi")  # base offset, size, magic, CRC, attributes, delta, count
 _MESSAGE = struct.Struct(">qi4xb")  # offset, size, magic
 _CRC_COVERS = 21

@@ -178,7 +178,7 @@ class TransactionSearch:
     high_watermark: int | None = None
     aborted: list[AbortedTxn] = field(default_factory=list)
     open: dict[int, int] = field(default_factory=dict)  # first offsets by producer id
-    unreplicated: list[int] = field(default_factory=list)  # those of transactions that end at the watermark or later
+    unreplicated: list[int] = field(default_factory=list)  # of transactions that end at the watermark or later
     error: RecordpressError | None = None
     findings: list[Finding] = field(default_factory=list)
     markers: set[tuple[int, int]] = field(default_factory=set)  # ABORT: producer id and offset

@@ -28,8 +28,8 @@ def open_log(
     filesystem : pyarrow.fs.FileSystem or fsspec.AbstractFileSystem, optional
         Paths are then paths in it.
     codecs : CodecRegistry, optional
-        Codecs of your own beside Kafka's five, for all that reads records of this log. What reads headers alone shows
-        the codec of such a batch as ``pluggable``.
+        Codec plug-ins in addition to Kafka's five, for all calls that read records of this log. Calls that read headers
+        show the codec of such a batch as ``pluggable``.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Findings in a log that its reader must know about: damage, and whatever was skipped, cut or read only once."""
+"""Findings in a log that its reader must know about: damage, and everything skipped, cut or read only once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recordpress.errors import (
     UnsupportedCompressionTypeError,
 )
 
-# The errors of a log's bytes: not those of a store, nor of wrong arguments.
+# Errors of a log's bytes, not of a store or of wrong arguments.
 DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)
 
 

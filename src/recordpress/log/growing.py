@@ -60,7 +60,7 @@ def readable_end(partition: Partition, *, with_active: bool, committed: bool, sk
     ----------
     partition : Partition
     with_active : bool
-        Also the last segment, up to its last whole batch; else only those after which another one begins.
+        Also the last segment, up to its last whole batch; otherwise only segments that others follow.
     committed : bool
         Not beyond the first transaction that is open. Headers of the last segment are read for that, and of those
         before it back to one with a ``.snapshot``.

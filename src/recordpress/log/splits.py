@@ -7,7 +7,7 @@
                    large ones cut            to other processes      _part_isolation: read_committed
 
 For a plan names and sizes are read, and on this machine the last entries of offset indexes, but no segment that has
-one. Where a part begins is found by whoever reads it, and so is where the segments before a split end, of which
+one. Where a part begins is found by its reader, and so is where the segments before a split end, of which
 `_overlap` says which ones may reach into it. What an offset by time or `most_offsets` asks for costs a partition one
 batch, or its last headers. A door for `recordpress.spark`.
 """
@@ -76,7 +76,7 @@ class LogSplit:
     start_offset, end_offset : int | None
         Those to read; the second is not included.
     before : tuple of Segment
-        Those before the first that may overlap it; the last one is directly before it.
+        Segments before the first one that may overlap it; the last one is directly before it.
     is_continued : bool
         It begins with a part of a segment, of which another split has the beginning.
     size : int
@@ -312,7 +312,7 @@ def _splits_of(
 
 
 def _runs(segments: Sequence[Segment], committed: bool) -> Iterator[list[int]]:
-    """The segments by themselves; for read_committed those after which nothing says what is open go with the next."""
+    """The segments by themselves; for read_committed, a segment without state after it goes with the next."""
     run: list[int] = []
     for number in range(len(segments)):
         if run and (not committed or has_state(segments, number)):
@@ -512,7 +512,7 @@ def batches_in(
 
 
 def digests_of(splits: Sequence[LogSplit], joined: bool) -> list[tuple[int, int, str]]:
-    """Base offset, number of records (without those of control) and `RecordDigest` of each segment; or of all together,
+    """Base offset, number of records (without control records) and `RecordDigest` of each segment; or of all together,
     if `joined`. Records of segments that overlap are counted once.
 
     Raises

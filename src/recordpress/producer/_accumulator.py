@@ -36,7 +36,7 @@ SendLater = Callable[[ProducerBatch], Awaitable[Any]]
 class BatchAccumulator(BatchFiller):
     """Kafka's producer without network, threads and clock: it decides what goes into which batch, and what comes next.
 
-    `append` fills batches by Kafka's rules; `drain` closes and gives those that are ready; `complete` takes the answer
+    `append` fills batches by Kafka's rules; `drain` closes and returns ready batches; `complete` takes the answer
     to one: it calls the records' callbacks, puts the batch back for another attempt, or splits it when it was too large
     (MESSAGE_TOO_LARGE) and puts the parts in its place. `run` and `run_async` do the two for a function that sends.
 
@@ -55,7 +55,7 @@ class BatchAccumulator(BatchFiller):
         ``max.request.size``: most bytes that one record may take, uncompressed, and that one `drain` gives; a single
         batch may be larger.
     estimator : CompressionRatioEstimator | None
-        None: one of its own.
+        None: a new one.
     producer_id, producer_epoch : int
         Of an idempotent producer, -1: none. Its batches get sequences when they are drained.
     is_transactional : bool
@@ -342,7 +342,9 @@ class BatchAccumulator(BatchFiller):
         """Act on the answer; returns the callbacks to call."""
         state = self._state_of(batch.topic, batch.partition) if isinstance(batch, ProducerBatch) else Partition()
         if batch not in state.sent:
-            raise InvalidArgumentError("the batch is not in flight: `drain` gives those that are", field="batch")
+            raise InvalidArgumentError(
+                "the batch is not in flight: `drain` returns the batches in flight", field="batch"
+            )
         code = Errors.NETWORK_EXCEPTION if answer.error_code is None else answer.error_code
         state.sent.remove(batch)
         whole = batch.magic == 2 or self.compression_type != "none"  # else each record is a separate entry
@@ -379,7 +381,7 @@ class BatchAccumulator(BatchFiller):
         self._insert(batch)
 
     def _insert(self, batch: ProducerBatch) -> None:
-        """At the front; one with a sequence after those that come before it (insertInSequenceOrder)."""
+        """At the front; a batch with a sequence after earlier ones (insertInSequenceOrder)."""
         queue = self._queues[batch.topic, batch.partition]
         at = 0
         if batch.base_sequence >= 0:
@@ -392,7 +394,7 @@ class BatchAccumulator(BatchFiller):
         self.estimator.set_estimation(batch.topic, self.compression_type, max(1.0, batch.compression_ratio))
         parts = parts_of(self, batch)
         number_parts(parts, batch)
-        if batch.base_sequence >= 0:  # the parts take its place among those that have sequences
+        if batch.base_sequence >= 0:  # the parts take its place among batches with sequences
             at = state.tracked.index(batch)
             state.tracked[at : at + 1] = parts
         for part in reversed(parts):
@@ -402,7 +404,7 @@ class BatchAccumulator(BatchFiller):
         self._metrics.split()
 
     def _adjust_sequences(self, failed: ProducerBatch, state: Partition) -> None:
-        """The sequences of a batch that was not stored go to those after it (adjustSequencesDueToFailedBatch)."""
+        """Later batches get the sequences of a batch that was not stored (adjustSequencesDueToFailedBatch)."""
         if failed.base_sequence < 0:
             return
         state.tracked.remove(failed)
@@ -514,7 +516,7 @@ class BatchAccumulator(BatchFiller):
         Raises
         ------
         Exception
-            What `send` or a callback raised. A batch whose `send` raised, and those after it, wait again.
+            What `send` or a callback raised. A batch whose `send` raised, and later ones, wait again.
 
         Examples
         --------

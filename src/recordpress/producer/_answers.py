@@ -40,7 +40,7 @@ class RecordMetadata(NamedTuple):
 
 
 class ProduceAnswer(NamedTuple):
-    """What a broker answers to a batch, as far as a producer acts on it.
+    """The part of a broker's answer to a batch that a producer acts on.
 
     Attributes
     ----------

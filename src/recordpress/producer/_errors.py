@@ -1,4 +1,4 @@
-"""What a producer tells of records that were not stored."""
+"""Errors about records that were not stored."""
 
 from __future__ import annotations
 

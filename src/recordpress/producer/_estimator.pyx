@@ -106,7 +106,7 @@ cdef class CompressionRatioEstimator:
     InvalidArgumentError
         In every method: a compression type that is not known, a ratio below 0 or beyond a float32.
     ArgumentTypeError
-        In every method: a topic that is no str, a ratio that is not a number.
+        In every method: a topic that is not a str, a ratio that is not a number.
 
     Notes
     -----

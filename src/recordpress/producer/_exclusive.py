@@ -1,4 +1,4 @@
-"""Calls of an accumulator of which one at a time is at work."""
+"""Calls of an accumulator that run one at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def alone(method: Method) -> Method:
-    """The method has the accumulator to itself: a call meanwhile is an InUseError. So it must not call callbacks."""
+    """Give the method the accumulator to itself: another call raises InUseError. It must not call callbacks."""
 
     @functools.wraps(method)
     def called(self: BatchFiller, *args: Any, **kwargs: Any) -> Any:

@@ -33,7 +33,7 @@ cdef class ProducerBatch:
 cdef class PartitionQueue:
     cdef public str topic
     cdef public object partition
-    cdef readonly object batches   # collections.deque of ProducerBatch: those that wait
+    cdef readonly object batches   # collections.deque of waiting ProducerBatch
     cdef Py_ssize_t waiting        # their number
     cdef ProducerBatch last        # of these, or None
 

@@ -138,7 +138,7 @@ cdef class ProducerBatch:
     def records(self):
         """The record set to send: one batch. Magic 0 and 1 without a codec: as many messages as records."""
         if self.built is None:
-            raise InvalidArgumentError("the batch is open: a BatchAccumulator's drain closes those that it gives")
+            raise InvalidArgumentError("the batch is open: a BatchAccumulator's drain closes what it returns")
         return self.built
 
     def _close_for_appends(self):
@@ -172,7 +172,7 @@ cdef class ProducerBatch:
 
     @cython.critical_section
     def _take_thunks(self):
-        """The callbacks, one entry per record; None where there are none."""
+        """The callbacks, one entry per record; None without callbacks."""
         thunks, self.thunks = self.thunks, None
         return thunks
 

@@ -21,7 +21,7 @@ cdef enum:
     TRIES = 8           # guided by ratios; bisected after that, for sizes that do not grow evenly
 
 cdef double FILLED = 0.97
-cdef double TARGET = 0.986     # of the limit: in the middle between FILLED and the limit, as far as a record goes
+cdef double TARGET = 0.986     # of the limit: in the middle between FILLED and the limit
 
 
 cdef int pack_open(packer* p, int64_t limit) noexcept nogil:

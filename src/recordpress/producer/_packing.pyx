@@ -86,7 +86,7 @@ cdef class BatchPacker:
                 raise error_of(&err)
 
     cdef int _read(self) except -1:
-        """Write rows to the batch until it has as many bytes as it wants, or there are none that it can take."""
+        """Write rows to the batch until it has as many bytes as it wants, or no row is left that it can take."""
         cdef rp_error err
         cdef int64_t n
         self.p.ended = False
@@ -165,14 +165,14 @@ def pack(values, keys=None, timestamps=None, headers=None, *, limit, compression
          base_offset=None, coerce_timestamps=False, codecs=None, **options):
     """Cut records into batches whose compressed size is as large as possible, and never over a limit.
 
-    A producer fills its batches by an estimate of what compression will do. Those that become larger than
+    A producer fills its batches by an estimate of what compression will do. Batches that become larger than
     `max.message.bytes` are refused and split, and the others are smaller than they could be. Here every batch is
     compressed before it is cut: none is ever refused for its size.
 
     Parameters
     ----------
     values : sequence of (bytes-like | None), or object with ``__arrow_c_array__`` or ``__arrow_c_stream__``
-        One value per record; or columns as `write_columns` takes them, but for those of the batch header and
+        One value per record; or columns as `write_columns` takes them, except columns of the batch header, and
         without LogAppendTime. Of a stream one array at a time is held.
     keys, timestamps, headers
         As for `write_records`. None where values are columns.

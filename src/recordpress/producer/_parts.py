@@ -17,7 +17,7 @@ CRC, CHECKED = 17, 21
 
 
 class Partition:
-    """What is known of a partition besides the batches that wait."""
+    """State of a partition other than waiting batches."""
 
     def __init__(self) -> None:
         self.sent: list[ProducerBatch] = []  # and not answered

@@ -68,7 +68,7 @@ cdef class BatchBuilder:
     compression_type : str
         "none", "gzip", "snappy", "lz4" or "zstd" (magic 2 only).
     level : int | None
-        Compression level as Kafka means it (KIP-390). None: what Kafka's producer uses.
+        Compression level as Kafka means it (KIP-390). Default: the level of Kafka's producer.
     limit : int | None
         Most bytes of the finished batch, header included. None: 2^31 - 1, where Kafka's formats end.
     base_offset : int

@@ -49,7 +49,7 @@ def compare(
     on_corrupt: OnCorrupt = "raise",
     codecs: Codecs = None,
 ) -> DataFrame:
-    """Whether two logs hold the same records, partition by partition, whatever their codecs and batches.
+    """Whether two logs hold the same records, partition by partition, regardless of codecs and batches.
 
     Compared are `recordpress.log.RecordDigest`: offset, timestamp and its type, key, value and headers of every record,
     and what the batches say of their producers and transactions. Where both have the same segments, each segment is

@@ -65,7 +65,7 @@ def estimate(
     seed : int
         Of the places.
     registry : CodecRegistry, str or several, optional
-        Codecs of your own, to read and to measure: as `codecs` for `recordpress.spark.transcode`.
+        Codec plug-ins to read and to measure: as `codecs` for `recordpress.spark.transcode`.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def estimate(
         cpuSeconds (to decompress what is stored, compress it, and prove that), findings (damage, as text: samples leave
         it out). If no record of a topic is intact, there is one row for it, without codec and figures.
 
-        `recordpress.spark.transcode` keeps a batch that would not become smaller, unless told otherwise, so its result
+        `recordpress.spark.transcode` keeps a batch that would not become smaller, unless asked otherwise, so its result
         is at most as large.
 
     Raises

@@ -57,7 +57,7 @@ def inventory(spark: SparkSession, src: Paths, *, full: bool = False, codecs: Co
     Returns
     -------
     DataFrame
-        One row per partition: topic, partition, segments, bytes (of files), batches, records (without those of control
+        One row per partition: topic, partition, segments, bytes (of files), batches, records (without control records
         batches and of v0/v1 wrappers), recordsPerBatch, codecs and magics and depths (maps to batches, bytes and
         records; depths by records per batch, 1, 2 to 3, 4 to 7 and so on), controlBatches, transactionalBatches,
         firstTimestamp, lastTimestamp, sampled, findings (damage, as text). See `recordpress.log.LogStats`.

@@ -44,7 +44,7 @@ Range: TypeAlias = "tuple[int | None, int | None]"
 
 @dataclass(frozen=True)
 class Topics:
-    """Those that are wanted; all if nothing is said.
+    """Return the wanted partitions; all by default.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Topics:
     assigned: dict[str, tuple[int, ...]] | None = None
 
     def of(self, partitions: Iterable[Partition], where: str, *, may_come: bool = False) -> list[Partition]:
-        """The wanted partitions; with `may_come` those that are there.
+        """The wanted partitions; with `may_come` the existing ones.
 
         Raises
         ------
@@ -128,8 +128,8 @@ def parse_topics(text: Text) -> Topics:
 
 
 def _check_pattern(pattern: str) -> None:
-    """Raise for what is no regular expression, and for sets in sets, which Java knows and Python does not."""
-    what = "is no regular expression that Python knows"
+    """Raise for an invalid regular expression, and for sets in sets, which Java knows and Python does not."""
+    what = "is not a regular expression that Python knows"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", FutureWarning)

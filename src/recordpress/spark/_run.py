@@ -40,7 +40,7 @@ def _described(spark: SparkSession, text: str) -> Iterator[None]:
     """Describe this thread's jobs in Spark's UI, unless the caller does or a client of Spark Connect runs them."""
     try:
         context: Any = spark.sparkContext
-    except Exception:  # Connect has no context; its error has a class of its own
+    except Exception:  # Connect has no context; its error has another class
         yield
         return
     is_ours = context.getLocalProperty(_DESCRIPTION) is None
@@ -54,7 +54,7 @@ def _described(spark: SparkSession, text: str) -> Iterator[None]:
 
 
 def spread(spark: SparkSession, items: Sequence[bytes]) -> DataFrame:
-    """Return a row for each item, with its number, in a task of its own."""
+    """Return a row for each item, with its number, in a separate task."""
     rows = spark.createDataFrame(pa.table({"number": pa.array(range(len(items)), pa.int64()), "item": items}))
     one = rows.coalesce(1)  # repartition distributes the rows of one partition evenly
     return one.repartition(len(items)) if len(items) > 1 else one

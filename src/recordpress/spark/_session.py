@@ -23,7 +23,7 @@ def parallelism_of(spark: SparkSession) -> int | None:
         return int(text)
     try:
         return int(spark.sparkContext.defaultParallelism)
-    except Exception:  # Connect has no context; its error has a class of its own
+    except Exception:  # Connect has no context; its error has another class
         return _planned_parallelism(spark)
 
 

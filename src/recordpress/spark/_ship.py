@@ -32,12 +32,12 @@ def ship(spark: SparkSession, wheel: str | os.PathLike[str]) -> None:
         A session with executors elsewhere: standalone, YARN, Kubernetes, or a Spark Connect server.
     wheel : str or path
         A wheel of this version of recordpress, for the driver's version of CPython and the executors' platform. It must
-        have its C libraries in it, as published wheels and those of ``make wheels`` do.
+        have its C libraries in it, as wheels of ``make wheels`` do.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        The file is no such wheel; it is no path.
+        The file is not such a wheel, or the argument is not a path.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def _check_name(path: Path) -> None:
     parts = path.name.removesuffix(".whl").split("-")
     if path.suffix != ".whl" or len(parts) < 5 or parts[0] != "recordpress":
         raise InvalidArgumentError(
-            f"{path.name} is no wheel of recordpress: recordpress-*.whl is expected", field="wheel"
+            f"{path.name} is not a wheel of recordpress: recordpress-*.whl is expected", field="wheel"
         )
     if parts[1] != VERSION:
         text = f"{path.name} is version {parts[1]}, the driver has {VERSION}: both must be the same"

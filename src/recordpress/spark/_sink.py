@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _LOGGER = logging.getLogger("recordpress.spark")
-# those of Spark's Kafka source; key and value may be strings, as for its sink
+# as in Spark's Kafka source; key and value may be strings, as for its sink
 _TYPES = {
     "key": ("binary", "string"),
     "value": ("binary", "string"),
@@ -45,7 +45,7 @@ _TYPES = {
 
 
 def check_schema(schema: StructType, options: WriteOptions) -> None:
-    """Raise for columns that are not those of a record, and for those that are missing.
+    """Raise for columns that a record does not have, and for missing ones.
 
     Raises
     ------
@@ -90,7 +90,7 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
     Raises
     ------
     InvalidArgumentError
-        A column is missing, or is none of a record; the path cannot be a log dir, or a broker runs on it.
+        A column is missing or unknown; the path cannot be a log dir, or a broker runs on it.
     """
 
     def __init__(self, options: WriteOptions, schema: StructType, overwrite: bool) -> None:

@@ -34,7 +34,7 @@ class Store:
 
     @classmethod
     def parse(cls, given: Callable[[str], str | None], paths: Sequence[str]) -> Store | None:
-        """Parse the options for these paths; return None if there are none."""
+        """Parse the options for these paths; return None without options."""
         values = {name: value for name in _NAMES if (value := given(name)) is not None}
         if not values:
             return None

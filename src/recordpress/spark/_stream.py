@@ -1,6 +1,6 @@
 """spark.readStream.format("recordpress"): a growing log directory as an unbounded table.
 
-Offsets are those of Spark's Kafka source: the next one of each partition, as {"orders": {"0": 4500}}. The records
+Offsets follow Spark's Kafka source: the next one of each partition, as {"orders": {"0": 4500}}. The records
 between two offsets never change, so a restarted query reads the same records.
 """
 

@@ -75,11 +75,12 @@ def transcode(
     executors.
 
     Small segments are done together in one task. One that is larger than a core's share of the work is done in parts,
-    which are then joined; the files are those of one process. The source is only read. Each batch is verified when it
-    is made, each segment is read back before it gets its name, and `dst` gets its name when all of them are complete;
-    in an object store, which cannot rename, ``recordpress-manifest.json`` and ``_SUCCESS`` are written last. A task
-    that is tried again, or twice at once, gives the same files. A second job on the same `dst` is refused while the
-    first one works. If a job is killed, the next one with the same arguments goes on with what is proven to be done.
+    which are then joined; the files equal the output of one process. The source is only read. Each batch is verified
+    when it is made, each segment is read back before it gets its name, and `dst` gets its name when all of them are
+    complete; in an object store, which cannot rename, ``recordpress-manifest.json`` and ``_SUCCESS`` are written last.
+    A task that is tried again, or twice at once, gives the same files. A second job on the same `dst` is refused while
+    the first one works. If a job is killed, the next one with the same arguments continues after the segments proven
+    done.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def transcode(
     dry_run : bool
         Only estimate the result, on the driver, from the first megabytes of up to 16 segments.
     on_corrupt : {'raise', 'quarantine'}
-        If a segment is damaged, the job fails; or the segment's file is copied as it is, beside the others, under the
+        If a segment is damaged, the job fails; or the segment's file is copied as it is, next to the others, under the
         name ``<base offset>.log.quarantined``, which brokers and readers pass over. `recordpress.log.repair` gets out
         of it what is intact.
     codecs : CodecRegistry, str or several, optional

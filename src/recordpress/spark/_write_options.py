@@ -110,7 +110,7 @@ class WriteOptions:
         text,
         "Name of this write, such as the day of its rows. If a write with this name was committed to the path"
         " before, nothing is written, so a repeated job adds no row twice. The latest 10000 names are in "
-        "_recordpress-writes.json there. A stream's batches have ids of their own.",
+        "_recordpress-writes.json there. Batches of a stream have their own ids.",
         only="batch",
     )
     store: Store | None = group(STORE_OPTIONS, lambda given: Store.parse(given.text, given.paths()), None)

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
     from recordpress.spark._write_options import WriteOptions
 
-# Of an Arrow batch of records. An Arrow batch costs Spark about 0.2 ms whatever its size, and more than its rows once
-# it has 200,000 of them; measured by bench/spark: 10 MiB take 10 % less CPU than 5 MiB, and 20 MiB no less.
+# Of an Arrow batch of records. An Arrow batch costs Spark about 0.2 ms regardless of its size, and more than its rows
+# once it has 200,000 of them; measured by bench/spark: 10 MiB take 10 % less CPU than 5 MiB, and 20 MiB no less.
 _RESULT_BYTES = 10 << 20
 _RESULT_ROWS = 1 << 16
 _BYTES_AT_ONCE = 1 << 20  # with level=bytes: ConsumerConfig's default
@@ -53,8 +53,8 @@ _LOGGER = logging.getLogger("recordpress.spark")
 class KafkaLogDataSource(PickledForWorkers, DataSource):
     """Kafka logs, to be read by batch queries and streams, and to be written.
 
-    The columns are those of Spark's Kafka source: key binary, value binary, topic string, partition int, offset long,
-    timestamp timestamp (null if there is none), timestampType int, and with includeHeaders=true
+    The columns follow Spark's Kafka source: key binary, value binary, topic string, partition int, offset long,
+    timestamp timestamp (null if missing), timestampType int, and with includeHeaders=true
     headers array<struct<key: string, value: binary>> (null if a record has none). `.schema(...)` or the option
     ``columns`` takes some of them, and only these are built. Control records are never rows. Checksums are compared.
 
@@ -62,9 +62,9 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
     running broker, or in zeros; a warning in the executor's log (logger ``recordpress.spark``) says how many bytes were
     left out. Anything else after the last whole entry is damage, which the option ``mode`` decides about.
 
-    A stream reads each segment once another one begins after it; offsets are those of Spark's Kafka source. A write
+    A stream reads each segment once another one begins after it; offsets follow Spark's Kafka source. A write
     takes these columns, of which value is enough; Spark wants its mode to be append or overwrite. A stream that is
-    written adds the rows of each batch of its query once, whatever is started again.
+    written adds the rows of each batch of its query once, also after restarts.
 
     Options: see `ReadOptions` and `WriteOptions`.
 
@@ -143,12 +143,12 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
 
 
 def _are_for_writing(options: Any) -> bool:
-    """Whether options are those of a write: Spark does not say what a data source is made for.
+    """Return whether options are for a write: Spark does not say why it creates a data source.
 
     Raises
     ------
     InvalidArgumentError
-        They are neither all those of a read nor all those of a write.
+        They are neither all for a read nor all for a write.
     """
     from recordpress.spark._write_options import STREAM_OPTIONS, WriteOptions
 
@@ -198,7 +198,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
     # --- on the driver --------------------------------------------------------------------------------------------
 
     def partitions(self) -> Sequence[LogPiece]:
-        """One per task; at least one, because Spark makes up one where there is none."""
+        """One per task; at least one, because Spark creates one otherwise."""
         options = self.options
         paths, filesystem = located(options.store, options.paths)
         log = open_log(paths, filesystem=filesystem, codecs=options.codecs)
@@ -210,7 +210,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
         return self.pieces(found, narrowed, total) or [LogPiece(0, (), self.wanted)]
 
     def pieces(self, partitions: Sequence[Partition], ranges: dict[str, Range], total: int) -> list[LogPiece]:
-        """The work on these offsets, which have about so many bytes."""
+        """The work on these offsets, which have about this many bytes."""
         options = self.options
         pieces = plan(
             partitions,

@@ -249,7 +249,7 @@ def write_record_set(
     Parameters
     ----------
     column : Column or str
-        Of array<struct>, with fields named as those of `read_record_set`: key or value at least, in any order. A
+        Of array<struct>, with fields named as in `read_record_set`: key or value at least, in any order. A
         record whose headers are null has none.
     compression_type, level, coerce_timestamps
         As for `recordpress.write_columns`: Kafka's timestamps are milliseconds, and parts of one are refused unless

@@ -1,4 +1,4 @@
-"""The columns of the result, as Spark's types and as Arrow's: those of Spark's Kafka source, or of batches.
+"""The columns of the result, as Spark's types and as Arrow's: as in Spark's Kafka source, or of batches.
 
 Spark compares the Arrow schema of a reader's batches with its own, nested names and nullability included.
 """

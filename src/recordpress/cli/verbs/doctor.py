@@ -110,7 +110,7 @@ def _build() -> str:
         return "an editable installation, linked to this machine's libraries"
     tags = re.findall(r"^Tag: (.+)$", installed.read_text("WHEEL") or "", re.MULTILINE)
     own = any("sboms" in file.parts for file in installed.files or ())
-    linked = "with libraries of its own" if own else "linked to libraries of this machine"
+    linked = "with bundled libraries" if own else "linked to libraries of this machine"
     return f"{' '.join(tags) or 'in place'}, {linked}"
 
 

@@ -295,7 +295,7 @@ _OF_KAFKAS_TOOL = (
 
 
 def _dump_files_as_kafka(names: list[str], **options: Any) -> int:
-    """Logs, and the files beside them where these are named, in the order in which they are named."""
+    """Return logs, and sidecar files that are named, in the order of their names."""
     from recordpress.log import is_sidecar
 
     if not any(map(is_sidecar, names)):

@@ -17,7 +17,7 @@ from recordpress.log import reindex
 @verb(
     "reindex",
     ("recordpress reindex /backup/orders-0", "Rebuild the indexes of a partition."),
-    ("recordpress reindex /backup/kafka-logs", "Rebuild those of all partitions of a log dir."),
+    ("recordpress reindex /backup/kafka-logs", "Rebuild the files of all partitions of a log dir."),
     (
         "recordpress reindex s3://tier/orders-0 --target indexes",
         "Write the indexes of a remote partition to a local directory.",

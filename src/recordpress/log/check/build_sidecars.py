@@ -45,7 +45,7 @@ def sidecar_files(
         With the state of producers before the first of them.
     meter : Meter
     epochs : sequence of EpochEntry
-        Of a checkpoint that is there: those that began after the last batch are in no batch, and stay.
+        Epochs of an existing checkpoint that began after the last batch are in no batch, and stay.
     check_crcs : bool
         Read all bytes, and compare checksums.
 

@@ -142,7 +142,7 @@ class SidecarBuilder:
 
 
 def marker_of(file: Any, header: BatchHeader) -> EndTxnMarker | None:
-    """The marker in a control batch of a transaction; None in one that compaction emptied, and in those of KRaft.
+    """The marker in a control batch of a transaction; None if compaction emptied it, and for KRaft.
 
     Raises
     ------

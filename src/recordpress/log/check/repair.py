@@ -70,7 +70,7 @@ class RepairReport:
     ----------
     segments : list of RepairedSegment
     findings : list of Finding
-        Those of `scan`, and intact batches that are left out because their offsets are among those of others.
+        Findings of `scan`, and intact batches left out because other batches have their offsets.
 
     Examples
     --------

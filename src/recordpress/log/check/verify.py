@@ -169,7 +169,7 @@ def verify_split(split: _SplitLike, level: Level) -> VerifyReport:
 
 
 class _Sidecars:
-    """The files next to a segment, as far as they can be read; their errors go to the findings."""
+    """The readable files next to a segment; errors of others go to the findings."""
 
     def __init__(self, segment: Segment, findings: list[Finding]) -> None:
         self._segment = segment

@@ -124,7 +124,7 @@ class SegmentExecutor:
         return _run(job, tasks, work, state)
 
     def load_proofs(self, work: WorkDirectory) -> Iterator[Manifest]:
-        """Yield manifests of finished segments that earlier calls left besides the main manifest."""
+        """Yield manifests of finished segments that earlier calls left in addition to the main manifest."""
         return iter(())
 
     def finish(self, work: WorkDirectory, manifest: Manifest) -> None:

@@ -1,4 +1,4 @@
-"""A large segment that is copied in parts, side by side, which are then joined.
+"""A large segment that is copied in parallel parts, which are then joined.
 
 ::
 

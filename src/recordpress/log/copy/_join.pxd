@@ -9,7 +9,7 @@ from recordpress.record.encode cimport batch_encoder
 from recordpress.record.recompress_batch cimport recompressor
 
 
-# A batch that grows by those of the source, whole ones only.
+# A batch that grows by whole batches of the source.
 ctypedef struct pack:
     bint open
     batch_encoder encoder

@@ -7,7 +7,7 @@
                     ├─► joined with its neighbours (_pack) ─► encoded ─► decoded again, and compared record by record
                     └─► in another magic (_convert_entry) ─► the same
 
-Nothing here takes the GIL, so that threads work on runs side by side.
+Nothing here takes the GIL, so that threads work on runs in parallel.
 """
 
 from libc.stdint cimport INT32_MAX, INT64_MIN, int64_t, uint8_t, uint64_t

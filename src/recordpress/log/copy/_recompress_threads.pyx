@@ -97,7 +97,7 @@ cdef class RecompressThreads:
     crc32c : int
         Of what was written.
     already, left : int
-        Batches that had the wanted form, and those that would not have become smaller.
+        Batches that had the wanted form, and batches that would not have become smaller.
     lost : dict
         Counts of what the magic cannot hold, by the kinds of `LOST` that occur.
     """

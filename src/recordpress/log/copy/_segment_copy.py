@@ -32,9 +32,9 @@ class SegmentContent:
     Attributes
     ----------
     records : int
-        Without those of control batches.
+        Without records of control batches.
     batches : int
-        Entries that hold them: neither control batches nor those that compaction emptied.
+        Entries that hold them: neither control batches nor batches that compaction emptied.
     bytes : int
         Of the file.
     compression_types : tuple of str
@@ -147,7 +147,7 @@ def transcode_segment(
 
     Each batch is verified when it is made: what was written is decompressed and compared with the source's bytes, or
     record by record if batches were joined. Then the file is read back and its checksum is compared. What killed calls
-    with this `target` left beside it is removed first.
+    with this `target` left next to it is removed first.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def transcode_segment(
     RecordpressError
         The source is damaged; file, position and offset say where.
     CorruptRecordError
-        The copy does not hold what the source does, or the source was replaced meanwhile; the copy is removed.
+        The copy does not hold what the source does, or the source was replaced during the call; the copy is removed.
     OSError
         Nothing is left of the copy.
 

@@ -32,7 +32,7 @@ def convert(
     has them. LogAppendTime stays LogAppendTime. Records of magic 0 get the timestamp -1. A batch becomes one batch,
     except that an uncompressed batch of magic 2 becomes one message per record; `transcode` with batch_bytes joins
     small batches of magic 2. Entries that already have the magic are copied as they are, or with the codec that is
-    asked for. The rules are those of Kafka's RecordsUtil.downConvert and LogValidator.
+    asked for. The rules follow Kafka's RecordsUtil.downConvert and LogValidator.
 
     Each batch is read back and compared with its source, record by record, except for what may be lost. The copy is
     made, resumed and published as by `transcode`. ``partition.metadata`` is copied; indexes, producer snapshots and
@@ -63,7 +63,7 @@ def convert(
         * aborted, ongoing: records of transactions that were aborted, or have no end; they would become visible
         * leader_epochs: records with the epoch of the leader that wrote them
         * delete_horizons: batches that have one (KIP-534)
-        * empty_batches: those that compaction left without records
+        * empty_batches: batches that compaction left without records
         * record_attributes: records with attributes, which Kafka does not use
     threads, resume, codecs, progress
         As for `transcode`.
@@ -83,7 +83,7 @@ def convert(
     RecordpressError
         The source is damaged; file, position and offset say where.
     CorruptRecordError
-        A copy does not hold what it should, or a source changed meanwhile. The copy does not get its name.
+        A copy does not hold what it should, or a source changed during the call. The copy does not get its name.
     OSError
         What is done is kept for the next call.
 
@@ -128,11 +128,11 @@ def transcode(
     """Copy a log with another codec; every record, offset and header field stays the same.
 
     Offsets, timestamps, producer ids, epochs, sequences, transaction markers, leader epochs and delete horizons are
-    those of the source; v0 and v1 messages stay v0 and v1. Each batch is verified when it is made: what was written is
+    the source's; v0 and v1 messages stay v0 and v1. Each batch is verified when it is made: what was written is
     decompressed and compared with the source's bytes, or record by record if batches were joined. Then each file is
     read back, and its checksum is compared.
 
-    The copy is made in a directory in ``.<name>.unfinished``, hidden beside `dst`, and becomes `dst` when it is
+    The copy is made in a directory in ``.<name>.unfinished``, hidden next to `dst`, and becomes `dst` when it is
     complete. A call that is killed or fails leaves it there, and the next call with this `dst` continues from it. Only
     one call at a time may work on a `dst`. In an object store, which cannot rename, files get their names one by one;
     the manifest is written last.
@@ -167,7 +167,7 @@ def transcode(
     dry_run : bool
         Write nothing: convert the first 4 MiB or more of up to 16 segments, and estimate the rest.
     codecs : CodecRegistry, optional
-        Codecs of your own beside Kafka's five, of the source and of the copy.
+        Codec plug-ins in addition to Kafka's five, for the source and the copy.
     progress : callable, optional
         Gets a `Progress` about ten times a second, from the thread that called.
 
@@ -186,7 +186,7 @@ def transcode(
     RecordpressError
         The source is damaged; file, position and offset say where.
     CorruptRecordError
-        A copy does not hold what its source does, or a source changed meanwhile. The copy does not get its name.
+        A copy does not hold what its source does, or a source changed during the call. The copy does not get its name.
     OSError
         What is done is kept for the next call.
 

@@ -66,7 +66,7 @@ class CopiedSegment:
     next_offset : int | None
         The one after the last batch; None without a batch.
     records, batches : int
-        Without those of control.
+        Without control records.
     bytes : int
     compression_types : tuple of str
     digest : str
@@ -74,7 +74,7 @@ class CopiedSegment:
     crc32c : str
         Of the file; eight hexadecimal digits.
     already, not_smaller : int
-        Batches that were copied byte for byte: those that had the wanted form, and those that would not become smaller.
+        Batches that were copied byte for byte: they had the wanted form, or would not have become smaller.
     source : SourceFile
 
     Examples
@@ -109,7 +109,7 @@ class QuarantinedSegment:
     Attributes
     ----------
     file : str
-        Its name in the copy, which is none of a log's.
+        Its name in the copy, which no reader takes for a segment's.
     base_offset : int
     bytes : int
     crc32c : str
@@ -147,7 +147,7 @@ class CopiedPartition:
     directory : str
         In the copy; empty if it is the copy's own.
     files : tuple of str
-        Beside the segments: copied as they are if they refer to offsets, or made again.
+        Names of the files next to the segments: copied if they refer to offsets, or rebuilt.
     segments : tuple of CopiedSegment
     quarantined : tuple of QuarantinedSegment
 
@@ -171,7 +171,7 @@ class CopiedPartition:
 
     @property
     def findings(self) -> list[Finding]:
-        """What the copy lacks of it: what is in quarantine, and what follows the last whole entry of a segment."""
+        """Return what the copy lacks of it: quarantined segments, and bytes after the last whole entry."""
         damaged = [
             replace(finding, message=f"{finding.message}; the file is {one.file} in the copy")
             for one in self.quarantined
@@ -188,13 +188,13 @@ class Manifest:
     ----------
     operation : {'transcode', 'convert'}
     options : dict
-        Those that decide what is written.
+        The options that decide what is written.
     source : str
     complete : bool
         All of the source is there, be it in quarantine.
     partitions : tuple of CopiedPartition
     skipped : tuple of dict
-        What was in the source and is no part of a log, as findings.
+        Findings about entries of the source that are not part of a log.
     versions : dict
         Of the manifest's form, and of recordpress.
     resumed_segments : int
@@ -224,7 +224,7 @@ class Manifest:
 
     @property
     def segments(self) -> Iterator[CopiedSegment]:
-        """Those of all partitions."""
+        """Iterate over the segments of all partitions."""
         for partition in self.partitions:
             yield from partition.segments
 
@@ -261,7 +261,7 @@ class Manifest:
         Raises
         ------
         CorruptRecordError
-            It is no manifest, or one of a later form.
+            The text is not a manifest, or has a later format.
         """
         try:
             read = json.loads(text)

@@ -145,7 +145,7 @@ class SegmentDump:
                     lines.append(batch_line(batch, position + batch.position))
                 if not self.options.deep_iteration:
                     continue
-                if rows is None:  # one of the batches is damaged: those before it are not
+                if rows is None:  # one of the batches is damaged, but not the earlier ones
                     if self._is_wanted(batch):
                         lines.append(self._records(batch))
                     continue

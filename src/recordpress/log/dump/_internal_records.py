@@ -1,6 +1,6 @@
 """Records of Kafka's internal topics, as the decoders of Kafka's DumpLogSegments (4.3.1) print them.
 
-Whatever cannot be read is said in the line, in the words of the classes that the tool calls: CoordinatorRecordSerde and
+The line reports unreadable parts in the words of the classes that the tool calls: CoordinatorRecordSerde and
 AbstractApiMessageSerde.
 """
 

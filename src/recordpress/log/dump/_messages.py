@@ -1,7 +1,7 @@
 """Kafka's messages, read by schema and shown as JSON (org.apache.kafka.message.JsonConverterGenerator).
 
 A schema here says in short what a ``*.json`` file of Kafka's sources says at length. Its first line has the versions
-and those that are flexible (KIP-482); a line for each field follows, in order::
+and the flexible ones (KIP-482); a line for each field follows, in order::
 
     0-4 flexible 4+
       leader string?                            nullable
@@ -88,7 +88,7 @@ class Message:
         return value
 
     def length(self, is_flexible: bool, type: str) -> int:
-        """Of a string, of bytes, of an array; negative if there is none."""
+        """Of a string, of bytes, of an array; negative for null."""
         return self.unsigned_varint() - 1 if is_flexible else int(self.number(type))
 
 
@@ -164,7 +164,7 @@ class _Lines:
         self.highest_version = highest_version
 
     def at(self, indent: int) -> Iterator[str]:
-        """Those that follow with this indentation; each is taken."""
+        """Take the following lines with this indentation."""
         while self._lines and len(self._lines[0]) - len(self._lines[0].lstrip()) == indent:
             yield self._lines.pop(0).strip()
 

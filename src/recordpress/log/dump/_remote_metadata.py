@@ -23,7 +23,7 @@ def remote_metadata_text(name: str, data: _Data) -> str:
     Parameters
     ----------
     name : str
-        One of those of REMOTE_LOG_METADATA.
+        One of REMOTE_LOG_METADATA.
     data : dict
         Its fields.
 

@@ -176,7 +176,7 @@ def _enter(held: ExitStack, lock: str, target: str) -> None:
 
 
 def _settle(stage: Stage) -> None:
-    """Finish the jobs that were committed, and delete those that ended without a commit."""
+    """Finish committed jobs, and delete jobs that ended without a commit."""
     for path in staged_jobs(stage.files, stage.root):
         if path == stage.path:
             continue

@@ -6,8 +6,8 @@
     driver      commit_staged: offsets ──► journal ──► offsets, indexes and names of all files       _commit_staged
 
 A task knows neither the segments of other tasks nor the end of the log. A staged segment is read back before it counts.
-Only the segments that tasks report to the driver are committed; those of failed and duplicate attempts are deleted with
-the job's directory.
+Only the segments that tasks report to the driver are committed; segments of failed and duplicate attempts are deleted
+with the job's directory.
 
 The journal is the commit. Before it exists, the next job deletes the staged segments; afterwards the next job finishes
 the commit.

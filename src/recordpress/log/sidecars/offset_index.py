@@ -108,7 +108,7 @@ class OffsetIndex(Sequence[OffsetPosition]):
         return f"<recordpress.log.OffsetIndex: {len(self)} entries from offset {self.base_offset} on>"
 
     def lookup(self, target: int) -> OffsetPosition:
-        """The last entry whose offset is at most `target`; if there is none, the segment's beginning.
+        """The last entry whose offset is at most `target`; otherwise the segment's beginning.
 
         Examples
         --------

@@ -110,7 +110,7 @@ def write_partition_metadata(target: SidecarTarget, metadata: PartitionMetadata)
     Raises
     ------
     InvalidArgumentError
-        The topic id is none, or zero.
+        The topic id is missing or zero.
     OSError
 
     Examples

@@ -101,7 +101,7 @@ class TimeIndex(Sequence[TimestampOffset]):
         return f"<recordpress.log.TimeIndex: {len(self)} entries from offset {self.base_offset} on>"
 
     def lookup(self, timestamp: int) -> TimestampOffset:
-        """The last entry whose timestamp is at most `timestamp`; if there is none, the segment's beginning.
+        """The last entry whose timestamp is at most `timestamp`; otherwise the segment's beginning.
 
         Examples
         --------
