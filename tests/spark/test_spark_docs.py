@@ -24,7 +24,11 @@ DOCUMENTED = {
     for name in recordpress.spark.__all__
     if ">>>" in (getattr(recordpress.spark, name).__doc__ or "")
 }
-PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "spark" in page.name]
+PAGES = [
+    page
+    for page in sorted((ROOT / "docs").rglob("*.md"))
+    if "spark" in page.name and "```python" in page.read_text(encoding="utf-8")
+]
 
 
 def run(text, name, spark):

@@ -382,7 +382,7 @@ def test_what_has_no_place_in_offsets(logs: Path) -> None:
         stream(logs, startingOffsets='{"t": {"7": 5}}').initialOffset()
     flat = logs.parent / "flat"
     shutil.copytree(logs / "t-0", flat)
-    with pytest.raises(recordpress.InvalidArgumentError, match="does not say which topic and partition it is"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="does not name its topic and partition"):
         stream(flat).initialOffset()
 
 
