@@ -43,7 +43,7 @@ class Judge:
 
     def of_request(self, version: Integer | None, transactional_id: str | None) -> Callable[[Any], Verdict]:
         """Takes a record set that a client sent. Its transaction is taken to be known to the coordinator."""
-        return self._asking(version, transactional_id, self.now_ms, None)
+        return self._validator(version, transactional_id, self.now_ms, None)
 
     def of_log(self, batch: Batch) -> Callable[[Any], Verdict]:
         """Takes a batch of a log, as its producer sent it when the clock showed its largest timestamp.
@@ -52,9 +52,9 @@ class Judge:
         transactional_id = _IN_A_LOG if batch.is_transactional else None
         sent_at = batch.max_timestamp if batch.max_timestamp >= 0 else None
         now_ms = sent_at if self.now_ms is None else self.now_ms
-        return self._asking(self.produce_version, transactional_id, now_ms, _known(batch))
+        return self._validator(self.produce_version, transactional_id, now_ms, _previous_batch(batch))
 
-    def _asking(
+    def _validator(
         self,
         version: Integer | None,
         transactional_id: str | None,
@@ -79,7 +79,7 @@ class Judge:
         return judge
 
 
-def _known(batch: Batch) -> list[ProducerState] | None:
+def _previous_batch(batch: Batch) -> list[ProducerState] | None:
     """The batch before this one, of one record at offset 0."""
     if batch.producer_id < 0 or batch.base_sequence < 0:
         return None

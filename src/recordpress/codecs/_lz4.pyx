@@ -303,7 +303,7 @@ cdef bint lz4_complete(const codec_stream* s) noexcept nogil:
     return s.ended
 
 
-cdef int lz4_overlooked(const uint8_t* src, size_t size, rp_error* err) noexcept nogil:
+cdef int lz4_header_checksum_status(const uint8_t* src, size_t size, rp_error* err) noexcept nogil:
     """RP_LZ4_HC: the frame's header has another checksum than KIP-57 asks for. Other errors are left to the decoder."""
     cdef rp_lz4_frame frame
     return RP_LZ4_HC if rp_lz4_header_read(src, size, True, &frame, err) == RP_LZ4_HC else RP_OK
@@ -319,7 +319,7 @@ cdef void lz4_row(codec* row) noexcept:
     row.gil_kept = 1 << 14
     row.expect = lz4_expect
     row.decode = lz4_decode
-    row.overlooked = lz4_overlooked
+    row.header_checksum_status = lz4_header_checksum_status
     row.bound = lz4_bound
     row.encode = lz4_encode
     row.joins = True                      # blocks, one after the other

@@ -17,7 +17,7 @@ cdef class Columns(ArrowRows):
     cdef readonly int64_t num_rows
     cdef readonly int64_t valid_bytes      # see read_columns
     cdef readonly int64_t trailing_bytes
-    cdef list overlooked           # errors that the caller lets pass; None without one
+    cdef list ignored_header_errors           # errors that the caller lets pass; None without one
 
     cdef object _struct(self)
     cdef bytes _metadata(self)

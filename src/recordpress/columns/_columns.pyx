@@ -191,7 +191,7 @@ cdef class Columns(ArrowRows):
 
     @property
     def lz4_header_errors(self):
-        return self.overlooked or []
+        return self.ignored_header_errors or []
 
     @property
     def nbytes(self):

@@ -25,7 +25,7 @@ cdef class ColumnsIterator:
     cdef builder open            # of a result that is not complete yet
     cdef bint is_open            # whether rows may be in there
     cdef walk returned           # where `passed` was when the result was begun
-    cdef list overlooked         # of the result so far
+    cdef list ignored_header_errors         # of the result so far
     cdef loss lost               # of results that had no rows, since the last that had
     cdef Columns rowless         # the last of them, if anything was lost
     cdef int64_t trailing

@@ -104,7 +104,7 @@ cdef class ColumnsIterator:
         options.begin(&self.passed, position)
         self.ahead = deque()
         self.errors = []
-        self.overlooked = []
+        self.ignored_header_errors = []
         return self
 
     def __dealloc__(self):
@@ -389,10 +389,11 @@ cdef class ColumnsIterator:
         self.is_open = window.goes_on()
         if not self.is_open:
             columns = window.columns()
-            if self.overlooked:
-                columns.overlooked, self.overlooked = self.overlooked + columns.overlooked, []
+            if self.ignored_header_errors:
+                columns.ignored_header_errors = self.ignored_header_errors + columns.ignored_header_errors
+                self.ignored_header_errors = []
         elif self.options.ignores_header_checksum:
-            self.overlooked += window.overlooked()
+            self.ignored_header_errors += window.ignored_header_errors()
         if window.error is not None:
             errors.append(window.error)
         if self.options.plan.skip:

@@ -39,23 +39,23 @@ cdef enum:
 
 # --- reading ------------------------------------------------------------------------------------------------------
 
-cdef int differs(loss* lost, int what, int64_t stored, int64_t held) noexcept nogil:
+cdef int note_loss(loss* lost, int what, int64_t stored, int64_t held) noexcept nogil:
     lost.what, lost.stored, lost.held = what, stored, held
     return what
 
 
 cdef int lost_of_header(loss* lost, const rp_batch* b) noexcept nogil:
     if b.magic != 2:
-        return differs(lost, MAGIC, b.magic, 2)
+        return note_loss(lost, MAGIC, b.magic, 2)
     if b.records_count == 0:
-        return differs(lost, NO_RECORDS, 0, 0)
+        return note_loss(lost, NO_RECORDS, 0, 0)
     if b.attributes & RP_LOG_APPEND_TIME:
-        return differs(lost, APPEND_TIME, 0, 0)
+        return note_loss(lost, APPEND_TIME, 0, 0)
     if b.attributes & RP_DELETE_HORIZON:
-        return differs(lost, DELETE_HORIZON, 0, 0)
+        return note_loss(lost, DELETE_HORIZON, 0, 0)
     if b.attributes & ~KNOWN:
-        return differs(lost, ATTRIBUTES, <uint16_t>b.attributes & ~KNOWN, 0)
-    return differs(lost, BASE_SEQUENCE, b.base_sequence, -1) if b.base_sequence < -1 else NOTHING
+        return note_loss(lost, ATTRIBUTES, <uint16_t>b.attributes & ~KNOWN, 0)
+    return note_loss(lost, BASE_SEQUENCE, b.base_sequence, -1) if b.base_sequence < -1 else NOTHING
 
 
 cdef bint is_largest(int64_t value, const int64_t* timestamps, int64_t rows) noexcept nogil:
@@ -79,9 +79,9 @@ cdef int lost_of_timestamps(loss* lost, const rp_batch* b, const int64_t* timest
     while largest and timestamps[largest] // per_ms != b.max_timestamp:  # most often it is the last one
         largest -= 1
     if b.base_timestamp != timestamps[0] // per_ms:
-        return differs(lost, BASE_TIMESTAMP, b.base_timestamp, timestamps[0] // per_ms)
+        return note_loss(lost, BASE_TIMESTAMP, b.base_timestamp, timestamps[0] // per_ms)
     if timestamps[largest] // per_ms != b.max_timestamp or not is_largest(timestamps[largest], timestamps, rows):
-        return differs(lost, MAX_TIMESTAMP, b.max_timestamp, 0)
+        return note_loss(lost, MAX_TIMESTAMP, b.max_timestamp, 0)
     return NOTHING
 
 
@@ -94,9 +94,9 @@ cdef void note_batch(loss* lost, const rp_batch* batch, int codec, const int64_t
     if lost_of_header(lost, batch):
         return
     if lost.codec and lost.codec != codec + 1:
-        differs(lost, CODEC, 0, 0)
+        note_loss(lost, CODEC, 0, 0)
     elif offsets != NULL and rp_batch_last_offset(batch) != offsets[rows - 1]:
-        differs(lost, LAST_OFFSET, rp_batch_last_offset(batch), offsets[rows - 1])
+        note_loss(lost, LAST_OFFSET, rp_batch_last_offset(batch), offsets[rows - 1])
     elif timestamps == NULL or not lost_of_timestamps(lost, batch, timestamps, rows, per_ms):
         lost.batch = first if lost.codec else batch.base_offset
         lost.codec = codec + 1

@@ -34,7 +34,7 @@ cdef class Window:
     cdef list failures(self)
     cdef int64_t first_failure(self)
     cdef Columns columns(self)
-    cdef list overlooked(self)
+    cdef list ignored_header_errors(self)
 
 
 cdef Window window_of(Options options, InputView view, int64_t size, int64_t base, object file)

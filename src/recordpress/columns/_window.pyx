@@ -22,7 +22,7 @@ from recordpress.columns._options cimport Options
 from recordpress.columns._plan cimport failure
 from recordpress.columns._select_batches cimport scan, walk, walk_copy, walk_free
 from recordpress._threads cimport Threads
-from recordpress.record.decode cimport check_overlooked
+from recordpress.record.decode cimport check_header_checksum
 
 
 cdef Window window_of(Options options, InputView view, int64_t size, int64_t base, object file):
@@ -174,10 +174,10 @@ cdef class Window:
             self.runs[i].n_chunks = 0
         cdef Columns result = Columns.make(self.options.fields, chunks, n)
         if self.options.ignores_header_checksum:
-            result.overlooked = self.overlooked()
+            result.ignored_header_errors = self.ignored_header_errors()
         return result
 
-    cdef list overlooked(self):
+    cdef list ignored_header_errors(self):
         """The errors that the caller lets pass, in order of the entries."""
         cdef rp_error err
         cdef place at
@@ -186,7 +186,7 @@ cdef class Window:
         errors = []
         for i in range(self.entries.n):
             batch = &self.entries.batches[i]
-            if check_overlooked(self.plan.codecs, self.plan.data + batch.position, batch, &err) != RP_OK:
+            if check_header_checksum(self.plan.codecs, self.plan.data + batch.position, batch, &err) != RP_OK:
                 at = place_of(batch, self.base, self.file)
                 errors.append(error_of(&err, &at))
         return errors

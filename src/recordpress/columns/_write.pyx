@@ -174,10 +174,10 @@ cdef int use_columns(set_writer* w, way* how, const input_types* types, object t
     """Write by the columns of batch headers, where there are any."""
     how.by_columns = types.any_batch
     how.columns.options = w.encoder.options
-    how.columns.placed = types.batch[BASE_OFFSET].kind != ABSENT
-    how.columns.typed = timestamp_type is None and types.timestamp_type.kind != ABSENT
-    w.typed = how.columns.typed and not how.columns.placed
-    if how.columns.placed:
+    how.columns.has_base_offset = types.batch[BASE_OFFSET].kind != ABSENT
+    how.columns.has_timestamp_type = timestamp_type is None and types.timestamp_type.kind != ABSENT
+    w.has_timestamp_type = how.columns.has_timestamp_type and not how.columns.has_base_offset
+    if how.columns.has_base_offset:
         w.batch_bytes, w.batch_records = MAX_SET_SIZE, INT32_MAX
     return 0
 

@@ -15,10 +15,10 @@ from recordpress.record.set_writer cimport set_writer
 # Where the columns say which batch a row belongs to.
 ctypedef struct column_batches:
     batch_options options                 # of the call; columns replace theirs
-    bint placed                           # there is a baseOffset column
-    bint typed                            # timestampType says whether the rows' batch can be written
+    bint has_base_offset                           # there is a baseOffset column
+    bint has_timestamp_type                            # timestampType says whether the rows' batch can be written
     bint open
-    int64_t[N_BATCH_COLUMNS] now          # what the header of the open batch says, as the columns have it
+    int64_t[N_BATCH_COLUMNS] current          # what the header of the open batch says, as the columns have it
     int64_t first_offset                  # its base, to which its sequence belongs
     int64_t last_offset                   # of the row before
 

@@ -47,9 +47,9 @@ cdef void values_at(const column_batches* b, const input_columns* c, int64_t row
 
 cdef int64_t sequence_at(const column_batches* b, int64_t offset) noexcept nogil:
     """The sequence of a record of the open batch."""
-    if b.now[SEQUENCE] < 0:
-        return b.now[SEQUENCE]
-    return rp_sequence_add(<int32_t>b.now[SEQUENCE],
+    if b.current[SEQUENCE] < 0:
+        return b.current[SEQUENCE]
+    return rp_sequence_add(<int32_t>b.current[SEQUENCE],
                            <int32_t>((<uint64_t>offset - <uint64_t>b.first_offset) & INT32_MAX))
 
 
@@ -57,7 +57,7 @@ cdef bint agrees(const column_batches* b, const input_columns* c, const int64_t*
     """Whether a row can be in the open batch, by its header."""
     cdef int i
     for i in range(N_BATCH_COLUMNS):
-        if i != SEQUENCE and values[i] != b.now[i]:
+        if i != SEQUENCE and values[i] != b.current[i]:
             return False
     return c.batch[SEQUENCE].kind == ABSENT or values[SEQUENCE] == sequence_at(b, offset)
 
@@ -67,7 +67,7 @@ cdef bint belongs(const column_batches* b, const input_columns* c, const int64_t
     """Whether a row is in the open batch."""
     if not b.open:
         return False
-    return values[BASE_OFFSET] == b.now[BASE_OFFSET] if b.placed else agrees(b, c, values, offset)
+    return values[BASE_OFFSET] == b.current[BASE_OFFSET] if b.has_base_offset else agrees(b, c, values, offset)
 
 
 cdef int check_row(const column_batches* b, const input_columns* c, int64_t row, const int64_t* values, int64_t offset,
@@ -75,8 +75,8 @@ cdef int check_row(const column_batches* b, const input_columns* c, int64_t row,
     """Check that the row agrees with its batch, and that the batch can be written."""
     cdef int64_t timestamp_type
     if not agrees(b, c, values, offset):
-        return rp_fail(err, RP_BATCH_COLUMNS, -1, b.now[BASE_OFFSET], 0)
-    if b.typed and b.placed and not is_null(&c.timestamp_type, row):
+        return rp_fail(err, RP_BATCH_COLUMNS, -1, b.current[BASE_OFFSET], 0)
+    if b.has_timestamp_type and b.has_base_offset and not is_null(&c.timestamp_type, row):
         timestamp_type = number_of(&c.timestamp_type, row)
         if timestamp_type:
             return rp_fail(err, RP_BATCH_TIMESTAMP_TYPE, -1, timestamp_type, 0)
@@ -92,9 +92,11 @@ cdef int check_sequence(const column_batches* b, const int64_t* values, int64_t 
     """Refuse a batch that seems to have lost its last records: its producer's next one continues neither its offsets
     nor its sequences."""
     cdef int64_t expected
-    if not b.open or not b.placed or b.now[SEQUENCE] < 0 or sequence < 0 or values[BASE_OFFSET] == b.last_offset + 1:
+    if not b.open or not b.has_base_offset or b.current[SEQUENCE] < 0 or sequence < 0:
         return RP_OK
-    if values[PRODUCER_ID] != b.now[PRODUCER_ID] or values[PRODUCER_EPOCH] != b.now[PRODUCER_EPOCH]:
+    if values[BASE_OFFSET] == b.last_offset + 1:
+        return RP_OK
+    if values[PRODUCER_ID] != b.current[PRODUCER_ID] or values[PRODUCER_EPOCH] != b.current[PRODUCER_EPOCH]:
         return RP_OK
     expected = rp_sequence_add(<int32_t>sequence_at(b, b.last_offset), 1)
     if sequence != expected:
@@ -106,9 +108,9 @@ cdef int begin(set_writer* w, column_batches* b, const input_columns* c, const i
                rp_error* err) noexcept nogil:
     """Begin the batch of a row."""
     cdef batch_options o = b.options
-    cdef int64_t base = values[BASE_OFFSET] if b.placed else offset
+    cdef int64_t base = values[BASE_OFFSET] if b.has_base_offset else offset
     cdef int64_t sequence = values[SEQUENCE]
-    if b.placed and base < 0:
+    if b.has_base_offset and base < 0:
         return rp_fail(err, RP_OFFSET_NULL, -1, 0, 0)
     if (check_range(values[PRODUCER_EPOCH], INT16_MIN, INT16_MAX, err)
             or check_range(sequence, INT32_MIN, INT32_MAX, err)
@@ -127,9 +129,9 @@ cdef int begin(set_writer* w, column_batches* b, const input_columns* c, const i
     o.attributes &= ~(RP_TRANSACTIONAL | RP_CONTROL)
     o.attributes |= RP_TRANSACTIONAL if values[IS_TRANSACTIONAL] else 0
     o.attributes |= RP_CONTROL if values[IS_CONTROL] else 0
-    memcpy(b.now, values, sizeof(b.now))
-    b.open, b.now[SEQUENCE], b.first_offset = True, sequence, base
-    return writer_next_at(w, &o, base, err) if b.placed else writer_next(w, &o, err)
+    memcpy(b.current, values, sizeof(b.current))
+    b.open, b.current[SEQUENCE], b.first_offset = True, sequence, base
+    return writer_next_at(w, &o, base, err) if b.has_base_offset else writer_next(w, &o, err)
 
 
 cdef int write_array_by_columns(set_writer* w, column_batches* b, const input_types* types, const ArrowArray* array,

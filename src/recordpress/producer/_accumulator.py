@@ -24,7 +24,7 @@ from recordpress.producer._answers import (
     succeeded,
 )
 from recordpress.producer._errors import ProduceError
-from recordpress.producer._exclusive import alone
+from recordpress.producer._exclusive import exclusive
 from recordpress.producer._filling import BatchFiller, PartitionQueue, ProducerBatch
 from recordpress.producer._metrics import ProducerMetrics
 from recordpress.producer._parts import Partition, is_before, number_parts, parts_of, sequence_after, with_sequence
@@ -154,7 +154,7 @@ class BatchAccumulator(BatchFiller):
         """Batches that were drained and have no answer yet."""
         return [batch for state in list(self._partitions.values()) for batch in list(state.sent)]
 
-    @alone
+    @exclusive
     def ready(self, now_ms: int = 0, *, flush: bool = False) -> list[tuple[str, int]]:
         """Partitions that `drain` has a batch of.
 
@@ -180,7 +180,7 @@ class BatchAccumulator(BatchFiller):
         """
         return [key for key, queue in self._queues.items() if self._is_ready(queue, now_ms, flush)]
 
-    @alone
+    @exclusive
     def next_ready_ms(self, now_ms: int = 0) -> int | None:
         """In how many ms a batch will be ready at the latest, if nothing is appended; None: nothing waits.
 
@@ -261,7 +261,7 @@ class BatchAccumulator(BatchFiller):
         self.expire(now_ms)
         return self._drained(now_ms, flush)
 
-    @alone
+    @exclusive
     def _drained(self, now_ms: int, flush: bool) -> list[ProducerBatch]:
         given: list[ProducerBatch] = []
         size = 0
@@ -337,7 +337,7 @@ class BatchAccumulator(BatchFiller):
         now_ms = self._now(now_ms)
         call_each([self._answered(batch, answer_of(answer), now_ms)])
 
-    @alone
+    @exclusive
     def _answered(self, batch: ProducerBatch, answer: ProduceAnswer, now_ms: int) -> list[Call]:
         """Act on the answer; returns the callbacks to call."""
         state = self._state_of(batch.topic, batch.partition) if isinstance(batch, ProducerBatch) else Partition()
@@ -436,7 +436,7 @@ class BatchAccumulator(BatchFiller):
         """
         return call_each(self._expired(now_ms))
 
-    @alone
+    @exclusive
     def _expired(self, now_ms: int) -> list[list[Call]]:
         expired = []
         for queue in self._queues.values():
@@ -464,7 +464,7 @@ class BatchAccumulator(BatchFiller):
         """
         return call_each(self._aborted())
 
-    @alone
+    @exclusive
     def _aborted(self) -> list[list[Call]]:
         dropped = self.in_flight
         for state in self._partitions.values():
@@ -571,7 +571,7 @@ class BatchAccumulator(BatchFiller):
             results = await asyncio.gather(*map(one, batches), return_exceptions=True)
             raise_all([result for result in results if isinstance(result, BaseException)])
 
-    @alone
+    @exclusive
     def _take_back(self, batches: Iterable[ProducerBatch], now_ms: int) -> None:
         """Batches that nobody answered wait again, in their order."""
         for batch in reversed(list(batches)):

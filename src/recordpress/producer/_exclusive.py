@@ -11,7 +11,7 @@ from recordpress.producer._filling import BatchFiller
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def alone(method: Method) -> Method:
+def exclusive(method: Method) -> Method:
     """Give the method the accumulator to itself: another call raises InUseError. It must not call callbacks."""
 
     @functools.wraps(method)

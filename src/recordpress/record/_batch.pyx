@@ -17,7 +17,7 @@ from recordpress._status cimport check, error_of, place, place_at, place_of
 from recordpress.codecs.codec cimport codec_at
 from recordpress.codecs.context cimport codec_context, context_acquire, context_release
 from recordpress.codecs.table cimport name_of, reading_table_of
-from recordpress.record.decode cimport check_crc, check_overlooked, open_source
+from recordpress.record.decode cimport check_crc, check_header_checksum, open_source
 from recordpress.record.in_place cimport set_max_timestamp
 from recordpress.record._records cimport Records, records_of
 
@@ -232,7 +232,7 @@ cdef class Batch:
         batch (KIP-57). Reading the records raises it, unless ``lz4_header_checksum="ignore"`` lets it pass."""
         cdef rp_error err
         cdef place at = place_of(&self._header)
-        if check_overlooked(&self._set.codecs.rows, self._entry, &self._header, &err) == RP_OK:
+        if check_header_checksum(&self._set.codecs.rows, self._entry, &self._header, &err) == RP_OK:
             return None
         return error_of(&err, &at)
 

@@ -26,8 +26,8 @@ cdef int compare_crc(const rp_batch* batch, uint32_t computed, rp_error* err) no
 cdef int next_whole(const uint8_t* data, int64_t size, int64_t position, rp_batch* batch, rp_error* err) noexcept nogil
 
 # What of the payload's header a reader may overlook (see codec.pxd): RP_OK, or the status that tells it.
-cdef int check_overlooked(const codec_table* codecs, const uint8_t* entry, const rp_batch* batch,
-                          rp_error* err) noexcept nogil
+cdef int check_header_checksum(const codec_table* codecs, const uint8_t* entry, const rp_batch* batch,
+                               rp_error* err) noexcept nogil
 
 # Why the codec of a whole v2 entry has no row in the table: RP_CODEC_ID, RP_PLUGIN_UNKNOWN, or what is wrong with the
 # name.

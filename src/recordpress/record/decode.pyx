@@ -50,21 +50,21 @@ cdef int next_whole(const uint8_t* data, int64_t size, int64_t position, rp_batc
     return status if status != RP_END else rp_fail(err, RP_CUT_ENTRY, 0, size - position, 0)
 
 
-cdef int check_overlooked(const codec_table* codecs, const uint8_t* entry, const rp_batch* batch,
-                          rp_error* err) noexcept nogil:
+cdef int check_header_checksum(const codec_table* codecs, const uint8_t* entry, const rp_batch* batch,
+                               rp_error* err) noexcept nogil:
     cdef const codec_row* row = row_of(codecs, codec_at(codecs, entry, batch))
     cdef const uint8_t* payload = entry + RP_BATCH_HEADER
     cdef size_t size = <size_t>batch.size - RP_BATCH_HEADER
     cdef rp_record wrapper
     cdef rp_batch ignored
     cdef int status
-    if batch.magic == 0 or row == NULL or row.overlooked == NULL:
+    if batch.magic == 0 or row == NULL or row.header_checksum_status == NULL:
         return RP_OK
     if batch.magic == 1:
         if rp_message_read(entry, batch.size, 0, &ignored, &wrapper, err) != RP_OK or wrapper.value.data == NULL:
             return RP_OK
         payload, size = wrapper.value.data, <size_t>wrapper.value.size
-    status = row.overlooked(payload, size, err)
+    status = row.header_checksum_status(payload, size, err)
     if status != RP_OK:
         rp_in_frame(err, RP_IN_PAYLOAD, payload - entry)
     return status

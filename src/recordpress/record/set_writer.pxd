@@ -17,10 +17,10 @@ ctypedef struct set_writer:
     int64_t first_row         # since the options last changed, and its offset: base_sequence belongs to it
     int64_t first_offset
     int32_t base_sequence
-    bint placed               # the next batch has base_offset, and ends where writer_next or writer_end says
+    bint has_base_offset               # the next batch has base_offset, and ends where writer_next or writer_end says
     bint begun                # that batch was
     int64_t base_offset
-    bint typed                # rows say their timestamp type
+    bint has_timestamp_type                # rows say their timestamp type
     bint mixed                # batches may have different codecs, or none: all of them go through a context
     size_t start              # of the open batch in out
     pooled out                # the record set. Without a codec its memory is `result`, else it is pooled

@@ -93,7 +93,7 @@ cdef inline bint must_cut(const set_writer* w, const rp_record* row) noexcept no
     """Whether the row cannot be in the batch, because of a header field that holds for all its records."""
     if not offset_delta_fits(&w.encoder, row):
         return True
-    return w.typed and w.encoder.options.magic and is_other_type(w, row)
+    return w.has_timestamp_type and w.encoder.options.magic and is_other_type(w, row)
 
 
 cdef bint is_other_type(const set_writer* w, const rp_record* row) noexcept nogil:
@@ -111,7 +111,7 @@ cdef void set_type(set_writer* w, const rp_record* row) noexcept nogil:
 
 cdef void begin_batch(set_writer* w, const rp_record* row) noexcept nogil:
     """An open batch whose first record is `row`."""
-    if w.placed:
+    if w.has_base_offset:
         w.begun = True
         batch_begin(&w.encoder, w.base_offset)
         return
@@ -120,7 +120,7 @@ cdef void begin_batch(set_writer* w, const rp_record* row) noexcept nogil:
     if w.base_sequence >= 0:
         w.encoder.options.base_sequence = rp_sequence_add(
             w.base_sequence, <int32_t>((row.offset - w.first_offset) & INT32_MAX))
-    if w.typed:
+    if w.has_timestamp_type:
         set_type(w, row)
     batch_begin(&w.encoder, row.offset)
 
@@ -138,7 +138,7 @@ cdef int check_place(const set_writer* w, const rp_record* row, rp_error* err) n
 
 cdef int open_batch(set_writer* w, const rp_record* row, rp_error* err) noexcept nogil:
     cdef size_t header = header_size(&w.encoder.options)
-    if w.placed and check_place(w, row, err):
+    if w.has_base_offset and check_place(w, row, err):
         return err.status
     begin_batch(w, row)
     cdef int64_t least = <int64_t>(header + record_size(&w.encoder, row))
@@ -214,7 +214,7 @@ cdef int writer_next(set_writer* w, const batch_options* options, rp_error* err)
     w.encoder.records_count = 0
     w.base_sequence = options.base_sequence
     w.first_row = w.rows
-    w.placed = w.begun = False
+    w.has_base_offset = w.begun = False
     return RP_OK
 
 
@@ -222,7 +222,7 @@ cdef int writer_next_at(set_writer* w, const batch_options* options, int64_t bas
     """End the open batch. The rows that follow make one batch with these options, at this base offset."""
     if writer_next(w, options, err):
         return err.status
-    w.placed, w.base_offset = True, base_offset
+    w.has_base_offset, w.base_offset = True, base_offset
     return RP_OK
 
 

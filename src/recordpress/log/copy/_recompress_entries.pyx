@@ -127,7 +127,7 @@ cdef int alone(recompress_run* r, const uint8_t* entry, const rp_source* source,
     return append(out, entry, <size_t>batch.size, &r.error)
 
 
-cdef int differs(recompress_run* r, size_t found, size_t expected) noexcept nogil:
+cdef int fail_mismatch(recompress_run* r, size_t found, size_t expected) noexcept nogil:
     return rp_fail(&r.error, RP_COPY, -1, <int64_t>found, <int64_t>expected)
 
 
@@ -141,9 +141,9 @@ cdef int prove_payload(recompress_run* r, size_t start, const rp_source* source,
         return r.error.status
     cdef size_t found = <size_t>(again.end - again.start)
     if not is_same_header(&written, &r.recompressor.batch) or again.base_offset != source.base_offset:
-        return differs(r, found, size)
+        return fail_mismatch(r, found, size)
     if found != size or (size and memcmp(again.start, source.start, size) != 0):
-        return differs(r, found, size)
+        return fail_mismatch(r, found, size)
     count(&r.after, r.codecs, r.recompressor.out.data + start, &written, records, written.size)
     return RP_OK
 
@@ -161,7 +161,7 @@ cdef int read_written(recompress_run* r, size_t start, rp_batch* written, rp_sou
     if status == RP_OK and written.magic < 2:
         status = check_inner_crcs(source, &r.error)
     # an error of the source would have come earlier
-    return status if status == RP_OK or status == RP_NO_MEMORY else differs(r, <size_t>left, 0)
+    return status if status == RP_OK or status == RP_NO_MEMORY else fail_mismatch(r, <size_t>left, 0)
 
 
 cdef bint is_same_header(const rp_batch* a, const rp_batch* b) noexcept nogil:
@@ -187,11 +187,11 @@ cdef int prove_forms(recompress_run* r, size_t start, size_t form_start, size_t 
         if read_written(r, start, &written, &source) != RP_OK:
             return r.error.status
         if canonical_records(&r.proof_form, &written, &source, INT64_MIN, &records, &r.error) != RP_OK:
-            return r.error.status if r.error.status == RP_NO_MEMORY else differs(r, r.proof_form.size, size)
+            return r.error.status if r.error.status == RP_NO_MEMORY else fail_mismatch(r, r.proof_form.size, size)
         count(&r.after, r.codecs, r.recompressor.out.data + start, &written, records, written.size)
         start += <size_t>written.size
     if r.proof_form.size != size or (size and memcmp(r.proof_form.data, r.form.data + form_start, size) != 0):
-        return differs(r, r.proof_form.size, size)
+        return fail_mismatch(r, r.proof_form.size, size)
     return RP_OK
 
 
@@ -272,7 +272,7 @@ cdef int write_pack(recompress_run* r, pack* p) noexcept nogil:
     if is_gain(r, r.recompressor.out.size - start, p.size):
         if prove_forms(r, start, p.form_start, p.form_end) != RP_OK:
             return r.error.status
-        return RP_OK if r.after.next_offset == p.next_offset else differs(r, 0, 0)
+        return RP_OK if r.after.next_offset == p.next_offset else fail_mismatch(r, 0, 0)
     r.recompressor.out.size = start
     r.left += p.entries
     r.after.records += p.encoder.records_count
