@@ -76,25 +76,17 @@ def text_of(name: Name) -> str:
 
 def _modules_of(name: Name) -> list[str]:
     """The modules in which a name without a docstring may have been given its value."""
-    modules = [name.room]
-    tables = [import_module(name.room), *([import_module(f"{name.room}._names")] if _has_names(name.room) else [])]
-    for table in tables:
-        modules += getattr(table, "MODULES", {})
-        tree = stubs.tree_of(table.__name__)
-        for node in tree.body if tree else []:
-            if node.__class__.__name__ == "ImportFrom" and name.name in [alias.name for alias in node.names]:
-                modules.append(node.module)
-                deeper = stubs.tree_of(node.module)
-                modules += [
-                    inner.module
-                    for inner in (deeper.body if deeper else [])
-                    if inner.__class__.__name__ == "ImportFrom" and name.name in [alias.name for alias in inner.names]
-                ]
+    modules, new = [], [name.room]
+    while new:
+        modules += new
+        found = [
+            node.module
+            for module in new
+            for node in getattr(stubs.tree_of(module), "body", [])
+            if node.__class__.__name__ == "ImportFrom" and name.name in [alias.name for alias in node.names]
+        ]
+        new = [module for module in dict.fromkeys(found) if module not in modules]
     return modules
-
-
-def _has_names(room: str) -> bool:
-    return (stubs.PACKAGE.joinpath(*room.split(".")[1:]) / "_names.py").exists()
 
 
 def _inspected(value: object) -> str:

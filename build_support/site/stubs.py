@@ -21,7 +21,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 def tree_of(module: str) -> ast.Module | None:
     """The stub of a module of recordpress, or else its source."""
     base = PACKAGE.joinpath(*module.split(".")[1:])
-    for path in (base.with_suffix(".pyi"), base.with_suffix(".py"), base / "__init__.py"):
+    for path in (base.with_suffix(".pyi"), base.with_suffix(".py"), base / "__init__.pyi", base / "__init__.py"):
         if path.exists():
             return ast.parse(path.read_text(encoding="utf-8"))
     if find_spec(module) is None:

@@ -43,7 +43,7 @@ class Verbs(_Made):
         lines: list[str] = []
         for verb in VERBS:
             command = import_module(f"recordpress.cli.verbs.{verb}").command
-            lines += ["", f"recordpress {verb}", "~" * (7 + len(verb)), "", *_verb(verb, command)]
+            lines += ["", f"recordpress {verb}", "~" * len(f"recordpress {verb}"), "", *_verb(verb, command)]
         return lines
 
 

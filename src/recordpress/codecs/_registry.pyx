@@ -146,8 +146,8 @@ cdef class CodecRegistry:
             - ``compress(data)``: gives a bytes-like object of at most ``2 * len(data) + 1024`` bytes.
             - ``decompress(data, max_output)``: gives a bytes-like object. It should raise an exception, whichever it
               likes, before the result is larger than ``max_output`` bytes.
-            - ``thread_safe``, optional: False if calls may not overlap. recordpress then makes them one after the
-            other.
+            - ``thread_safe``, optional: False if calls may not overlap. recordpress then makes them one by
+              one.
             - ``levels``, optional: (lowest, highest, default). The call is then ``compress(data, level)``.
             - ``joins``, optional: True if two results, one after the other, decompress to the data of both. A
               `BatchBuilder` then need not compress all its records again for each one that is appended near its limit.

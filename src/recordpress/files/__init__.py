@@ -24,13 +24,11 @@ from recordpress.files._locks import only_one
 from recordpress.files._part import FilePart
 from recordpress.files._ranges import coalesce
 from recordpress.files._read_ahead import READ_AHEAD_BYTES, SequentialFile, read_ahead
-from recordpress.files._read_back import COPY_RULE, Look, ReadBack, file_checksum, publish_checked
 from recordpress.files._resolve import resolve, text_of
 from recordpress.files._unfinished import sweep, sweep_directory, unfinished_directory, unfinished_file
 from recordpress.files._walked import WALK_BYTES, Walked, walked
 
 __all__ = [
-    "COPY_RULE",
     "READ_AHEAD_BYTES",
     "WALK_BYTES",
     "Background",
@@ -39,22 +37,18 @@ __all__ = [
     "FilePart",
     "FileSystem",
     "LocalFileSystem",
-    "Look",
     "RandomAccessFile",
-    "ReadBack",
     "SequentialFile",
     "Walked",
     "Writer",
     "check_link",
     "check_regular",
     "coalesce",
-    "file_checksum",
     "is_unfinished",
     "located",
     "named",
     "only_one",
     "open_file",
-    "publish_checked",
     "read_ahead",
     "remove_if_empty",
     "resolve",

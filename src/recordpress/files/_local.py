@@ -202,7 +202,17 @@ def sync_directory(path: Path) -> None:
 
 
 def remove_if_empty(files: FileSystem, path: str) -> None:
-    """Delete a directory that holds nothing."""
+    """Delete a directory if it is empty.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from recordpress.files import LocalFileSystem, remove_if_empty
+    >>> path = tempfile.mkdtemp()
+    >>> remove_if_empty(LocalFileSystem(), path)
+    >>> os.path.exists(path)
+    False
+    """
     if isinstance(files, LocalFileSystem):
         with suppress(OSError):
             os.rmdir(path)

@@ -22,7 +22,8 @@ from recordpress._file_names import (
 from recordpress._version import VERSION
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError, RecordpressError
-from recordpress.files import FileInfo, FileSystem, file_checksum, is_unfinished, named, remove_if_empty, resolve
+from recordpress.files import FileInfo, FileSystem, is_unfinished, named, remove_if_empty, resolve
+from recordpress.files.read_back import file_checksum
 from recordpress.log._open import Opened, open_paths
 from recordpress.log._progress import Progress, ProgressCallback
 from recordpress.log._segment import Partition, Segment

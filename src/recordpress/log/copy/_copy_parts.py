@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 from recordpress.checksum import crc32c, crc32c_combine
 from recordpress.errors import CorruptRecordError, RecordpressError
-from recordpress.files import COPY_RULE, FileSystem, Writer, publish_checked
+from recordpress.files import FileSystem, Writer
+from recordpress.files.read_back import COPY_RULE, publish_checked
 from recordpress.log._file_records import PIECE_BYTES, FileRecords
 from recordpress.log._part import part_of
 from recordpress.log.check.build_sidecars import Indexes

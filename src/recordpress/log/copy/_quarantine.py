@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from recordpress.checksum import crc32c
 from recordpress.errors import CorruptRecordError, RecordpressError
-from recordpress.files import COPY_RULE, FileSystem
+from recordpress.files import FileSystem
+from recordpress.files.read_back import COPY_RULE
 from recordpress.log.copy._copy_log import CopyTask, refuse_changed, segment_name
 from recordpress.log.copy.manifest import QuarantinedSegment, SourceFile
 from recordpress.log.findings import Finding

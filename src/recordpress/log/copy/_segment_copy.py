@@ -16,7 +16,8 @@ from recordpress._arguments import INT32_MAX
 from recordpress._file_names import refuse_without_records
 from recordpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.errors import CorruptRecordError
-from recordpress.files import COPY_RULE, FileSystem, Look, publish_checked, resolve
+from recordpress.files import FileSystem, resolve
+from recordpress.files.read_back import COPY_RULE, Look, publish_checked
 from recordpress.log._file_records import FileRecords
 from recordpress.log.copy._recompress_threads import RecompressThreads
 from recordpress.typing import Integer, Level

@@ -18,7 +18,8 @@ from pathlib import Path
 from recordpress._file_names import LEADER_EPOCH_CHECKPOINT, LOG_FILE_SUFFIX, PRODUCER_SNAPSHOT_FILE_SUFFIX
 from recordpress.checksum import crc32c
 from recordpress.errors import CorruptRecordError, RecordpressError, StorageError
-from recordpress.files import FileInfo, FileSystem, LocalFileSystem, publish_checked, remove_if_empty, sync_directory
+from recordpress.files import FileInfo, FileSystem, LocalFileSystem, remove_if_empty, sync_directory
+from recordpress.files.read_back import publish_checked
 from recordpress.log._file_records import FileRecords
 from recordpress.log.check.rebuild import SidecarBuilder
 from recordpress.log.publish._journal import STREAMS, WRITES, Journal, PlannedSegment, written_batches, written_ids

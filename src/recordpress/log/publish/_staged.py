@@ -14,7 +14,8 @@ from uuid import UUID, uuid4
 from recordpress._arguments import INT32_MAX
 from recordpress.checksum import crc32c
 from recordpress.errors import InvalidArgumentError
-from recordpress.files import FileSystem, LocalFileSystem, Writer, publish_checked, remove_if_empty
+from recordpress.files import FileSystem, LocalFileSystem, Writer, remove_if_empty
+from recordpress.files.read_back import publish_checked
 from recordpress.log.publish._stamp import header_of
 from recordpress.log.publish.lease import is_gone, system_id
 
