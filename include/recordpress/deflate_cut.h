@@ -250,7 +250,7 @@ static inline bool rp_deflate_pass_match(rp_deflate_reader *c, size_t at, int sy
     return true;
 }
 
-/* False: there is no more to find. */
+/* False at the end. */
 static inline bool rp_deflate_pass_block(rp_deflate_reader *c) {
     int size;
     while (c->at < c->limit && c->unit < c->n) {
@@ -277,7 +277,7 @@ static inline void rp_deflate_pass_stored(rp_deflate_reader *c) {
     while (c->unit < c->n && c->ends[c->unit] < c->position) c->unit++;
 }
 
-/* False: there is no more to find. */
+/* False at the end. */
 static inline bool rp_deflate_pass_any(rp_deflate_reader *c) {
     c->block = c->at;
     bool last = rp_deflate_take(c, 1);

@@ -74,7 +74,7 @@ Examples
 'partition.metadata'
 """
 
-# By the end of a name: what the file is.
+# The kind of a file by the end of its name.
 _WITHOUT_RECORDS = {
     INDEX_FILE_SUFFIX: "an offset index",
     TIME_INDEX_FILE_SUFFIX: "a time index",

@@ -92,7 +92,7 @@ cdef str text_of(object cause):
 
 
 # Exceptions of plug-ins, the plug-ins' names, and the threads that noted them, by number. Each stays until its error is
-# made. Some are never asked for: of those a thread keeps its last ones.
+# made. A thread keeps only its last ones that nobody asked for.
 cdef dict CAUSES = {}
 cdef dict NOTED = {}           # by thread: its numbers that are in CAUSES, in order (keys)
 cdef object TABLES = object()  # whose lock guards the two on a Python without the GIL

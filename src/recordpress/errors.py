@@ -279,7 +279,7 @@ class ClosedError(InvalidArgumentError):
 
 
 class InUseError(InvalidArgumentError, RuntimeError):
-    """Another call uses the object: of another thread, or the one that this call was made from.
+    """Another call uses the object: a call of another thread, or the one that made this call.
 
     Remedy
     ------

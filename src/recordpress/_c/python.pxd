@@ -1,4 +1,4 @@
-"""Python.h: what Cython's own declarations cannot say of a bytes object that is still being filled, and of a type."""
+"""Parts of Python.h that Cython does not declare: filling a bytes object, and types."""
 
 from cpython.object cimport PyObject
 

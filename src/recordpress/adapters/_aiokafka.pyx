@@ -121,7 +121,7 @@ cdef class LegacyRecord(Message):
     ----------
     offset, checksum : int
     timestamp, timestamp_type : int | None
-        None in v0, and where there is no timestamp.
+        None in v0, and without a timestamp.
     key, value : bytes | None
         Made when first read.
     headers : list

@@ -65,7 +65,7 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
         self.become(producer_id, producer_epoch, base_sequence)
 
     def append(self, int64_t offset, timestamp, key, value, list headers not None):
-        """Append a record: its metadata, or None if there is no room for it."""
+        """Append a record: its metadata, or None if it does not fit."""
         return self.add(offset, time_given(timestamp), key, value, headers if len(headers) else None)
 
     def size_in_bytes(self, offset, timestamp, key, value, list headers not None):
@@ -109,7 +109,7 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
         self.start(client, magic, compression_type, batch_size)
 
     def append(self, int64_t offset, timestamp, key, value, headers=None):
-        """Append a message: its metadata, or None if there is no room for it. v0 and v1 have no headers."""
+        """Append a message: its metadata, or None if it does not fit. v0 and v1 have no headers."""
         return self.add(offset, time_given(timestamp) if self.encoder.options.magic else -1, key, value)
 
     def size_in_bytes(self, offset, timestamp, key, value):

@@ -1,4 +1,4 @@
-"""Builders of both clients: what they have in common of the classes that build v2 batches, and v0 and v1 messages."""
+"""The common part of both clients' builders of v2 batches, and of v0 and v1 messages."""
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
 
@@ -25,7 +25,7 @@ cdef class LegacyRecordMetadata:
 
 cdef class DefaultBuilder(OpenBatch):
     cdef void become(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence) noexcept
-    # Append: what append() answers, None if there is no room.
+    # Append and return append()'s answer, None if the record does not fit.
     cdef DefaultRecordMetadata add(self, int64_t offset, int64_t timestamp, object key, object value, object headers)
 
 

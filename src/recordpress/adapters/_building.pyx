@@ -1,4 +1,4 @@
-"""Builders of both clients: what they have in common of the classes that build v2 batches, and v0 and v1 messages."""
+"""The common part of both clients' builders of v2 batches, and of v0 and v1 messages."""
 
 cimport cython
 from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t

@@ -161,7 +161,7 @@ cdef class Entry:
 
     @cython.critical_section
     cdef int open(self) except -1:
-        """Decompress. What is wrong with the payload is raised here, or by the record that needs the missing bytes."""
+        """Decompress. Errors of the payload are raised here, or by the record that needs the missing bytes."""
         cdef PooledBlock block = None
         cdef codec_context* context
         cdef rp_source source
@@ -262,7 +262,7 @@ cdef class Entry:
 
 
 cdef class Batch(Entry):
-    """A v2 batch: what both clients have of its header."""
+    """The header of a v2 batch as both clients show it."""
 
     @property
     def base_offset(self):
@@ -381,7 +381,7 @@ cdef class RecordSet:
         return rp_cursor_ok(&cursor)
 
     cdef int64_t whole(self, int64_t at) except -1:
-        """Bytes of the entry there, or 0 if there is no whole one."""
+        """Bytes of the entry there, or 0 if it is cut."""
         cdef rp_error err
         cdef rp_batch entry
         cdef int64_t size

@@ -48,7 +48,7 @@ class Adapter:
     package : str
         The client's top package: only its modules are written to.
     names : dict
-        ``{"aiokafka.codec": {"gzip_encode": function}}``: what a name of a module is replaced with, there and in every
+        ``{"aiokafka.codec": {"gzip_encode": function}}``: the replacement for a name of a module, there and in every
         other module of the client that holds the same object.
     tables : iterable of (str, str, str)
         Module, class and attribute of dicts in which functions of the client stand in tuples.

@@ -84,7 +84,7 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
         return 0
 
     def append(self, offset, timestamp, key, value, headers):
-        """Append a record: its metadata, or None if there is no room for it."""
+        """Append a record: its metadata, or None if it does not fit."""
         cdef int64_t at = offset_given(offset), time = time_given(timestamp)
         check_bytes(key, "key")
         check_bytes(value, "value")
@@ -141,7 +141,7 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
         self.start(client, magic, compression_type, batch_size)
 
     def append(self, offset, timestamp, key, value, headers=None):
-        """Append a message: its metadata, or None if there is no room for it."""
+        """Append a message: its metadata, or None if it does not fit."""
         demand(not headers, "Headers not supported in v0/v1")
         cdef int64_t at = offset_given(offset), time = -1
         if self.encoder.options.magic:
@@ -252,7 +252,7 @@ cdef class MemoryRecordsBuilder:
 
     @cython.critical_section
     def append(self, timestamp, key, value, headers=None):
-        """Append a record: its metadata, or None if there is no room for it or the batch is closed."""
+        """Append a record: its metadata, or None if it does not fit or the batch is closed."""
         if self.closed:
             return None
         metadata = appended(self.opened(), self.offset, timestamp, key, value, headers)

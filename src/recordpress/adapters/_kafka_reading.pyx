@@ -47,7 +47,7 @@ cdef class DefaultRecord(LazyRecord):
 
     @property
     def size_in_bytes(self):
-        """int: of the whole record, its length field included (DefaultRecord.sizeInBytes)."""
+        """int: Size of the whole record with its length field (DefaultRecord.sizeInBytes)."""
         return self.record.size
 
     def validate_crc(self):

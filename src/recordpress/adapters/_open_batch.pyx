@@ -98,7 +98,7 @@ cdef class OpenBatch:
         return 0
 
     cdef int64_t size_of_all(self) noexcept:
-        """Bytes so far, uncompressed: what clients call the size of an open batch."""
+        """Uncompressed bytes so far, which clients call the size of an open batch."""
         if self.result is not None:
             return len(self.result)
         return <int64_t>self.records.size + (0 if self.encoder.options.magic < 2 else

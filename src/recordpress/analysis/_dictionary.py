@@ -3,7 +3,7 @@
 The sample is divided into stretches of records that follow each other, and every fourth is held out. Its records are
 cut into batches of each depth, which are compressed in three ways:
 
-- each batch by zstd, as brokers know it: what a dictionary is compared with;
+- each batch by zstd, as brokers know it, for comparison;
 - each batch by zstd with the dictionary (``zstd-dict``, for closed loops);
 - each value by zstd with the dictionary, in batches without a codec, which any broker takes.
 """

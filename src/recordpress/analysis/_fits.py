@@ -143,7 +143,7 @@ class Fits:
     rejections : list of Rejection
         The first 100.
     findings : list of Finding
-        Damage in the log that was read: what follows it was not looked at.
+        Damage in the log; nothing after it was read.
 
     Examples
     --------

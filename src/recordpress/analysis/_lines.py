@@ -45,7 +45,7 @@ def sample_lines(file: RandomAccessFile, limit: int, seed: int) -> Sample:
     Raises
     ------
     InvalidArgumentError
-        There is no line.
+        The file has no line.
     """
     sample = Sample(total_bytes=file.size)
     batches = _Batches(sample)

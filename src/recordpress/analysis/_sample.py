@@ -121,7 +121,7 @@ def sample_log(log: Log, limit: int, seed: int) -> Sample:
     Raises
     ------
     InvalidArgumentError
-        There is no record.
+        The log has no record.
     """
     sample = Sample(partitions=len(log.partitions))
     sample.stats = total_of(stats_of(partition) for partition in log.partitions)

@@ -7,7 +7,7 @@
                                                                                     │               ▲
     elsewhere                                measured: every run decoded, recompressed, read back ──┘
 
-What is measured, and how, is that of `recordpress.analyze`; only batches are compressed in one call, as
+Measurements are as in `recordpress.analyze`, except that batches are compressed in one call, as
 `recordpress.transcode` does it.
 """
 
@@ -38,7 +38,7 @@ class TopicEstimate:
     Attributes
     ----------
     size : int
-        Bytes of the segments. What follows is of the samples.
+        Bytes of the segments. The other fields describe the samples.
     stored_bytes, input_bytes : int
         As they are stored, and without a codec; both with headers.
     records : int

@@ -1,4 +1,4 @@
-"""The rules of a broker: what it does with a record set that a client sends, and why, without a broker.
+"""The rules of a broker, without a broker: its answer to a client's record set, and the reasons.
 
 ::
 

@@ -76,7 +76,7 @@ class ExplainedBatch:
     file, topic : str | None
     partition : int | None
     magic, records : int | None
-        None if there is no whole entry. The number of records of a v0/v1 wrapper is known when it could be read.
+        None without a whole entry. The number of records of a v0/v1 wrapper is known when it could be read.
     compression_type, client : str | None
         The codec, and the client that its stream reveals.
     producer_id : int

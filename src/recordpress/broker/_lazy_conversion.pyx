@@ -96,7 +96,7 @@ cdef class DownConversion:
     first_offset : int
         That it asked for.
     conversion : {'lazy', 'eager', 'merged'}
-        As from Kafka 2.0 on; else all batches are converted before anything is sent, and there is no filler: as from
+        As from Kafka 2.0 on; else all batches are converted before anything is sent, without a filler: as from
         0.11 on, or before.
     keeps_unconverted : bool
         Eager conversion of no record leaves the bytes; else it does if no entry is whole.

@@ -5,7 +5,7 @@
     0.10.2             kafka.log.LogValidator, org.apache.kafka.common.record.Record
 
 They copy messages as bytes, where later brokers take records apart; and they know no record errors. Each release's own
-code is followed, its faults included: what is refused with -1 is an exception that no error code stands for.
+code is followed, its faults included: -1 stands for exceptions without an error code.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize

@@ -107,7 +107,7 @@ cdef class DeepIterator:
             refuse(UNKNOWN_SERVER_ERROR, "NESTED_COMPRESSION")
         block = self.open_wrapper(wrapper)
         data = block
-        if self.generation == V0_8_2:  # deep again: what is compressed twice is decompressed twice
+        if self.generation == V0_8_2:  # deep again: nested compression is decompressed twice
             return self.walk(data, len(block), depth + 1)
         if self.generation == V0_9:
             return self.take_all(block, wrapper, 0)

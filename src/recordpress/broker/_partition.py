@@ -1,4 +1,4 @@
-"""One partition: what it answers to a record set, in the order in which a broker decides (UnifiedLog.append).
+"""One partition and its answers to record sets, in the order in which a broker decides (UnifiedLog.append).
 
 ::
 
@@ -220,7 +220,7 @@ class Partition:
             return refused(Errors.MESSAGE_TOO_LARGE, Reason.REBUILT_TOO_LARGE, *reasons_of(validation.reasons))
         if becomes.size > self.config.segment_bytes:
             return refused(Errors.RECORD_LIST_TOO_LARGE, Reason.SET_TOO_LARGE, *reasons_of(validation.reasons))
-        stored = cast(BatchHeader, becomes.header)  # there is one: what was sent has one
+        stored = cast(BatchHeader, becomes.header)  # there is one, as in the sent batch
         return _Ready(was_cut, found.first, stored, becomes, validation)
 
     def _validate(

@@ -27,7 +27,7 @@ _NO_TEXTS: frozenset[str] = frozenset()
 
 
 class PartitionLog:
-    """One partition of a broker, without its log: what it answers to record sets that come one after the other.
+    """One partition of a broker, without its log: it answers one record set after the other.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class PartitionLog:
 
     Notes
     -----
-    Only what a client's Produce requests do to a partition is here: there is no retention, no expiry of producers, and
+    It models only the effect of Produce requests, without retention, expiry of producers, and
     only `end_transaction` ends a transaction.
 
     Examples

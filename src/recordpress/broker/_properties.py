@@ -1,4 +1,4 @@
-"""Java's .properties files, as java.util.Properties.load reads them: what a broker's server.properties is."""
+"""Java's .properties files, such as a broker's server.properties, as java.util.Properties.load reads them."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ cdef int check_written(validator* v) noexcept nogil:
             or (first.producer_id != -1 and (first.producer_epoch == -1 or first.base_sequence < 0
                                              or v.target_magic < 2))):
         return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"REBUILD_REFUSED")
-    if v.records == 0 and v.log_append_time:  # MemoryRecordsBuilder.info: there is no last offset
+    if v.records == 0 and v.log_append_time:  # MemoryRecordsBuilder.info: no last offset
         return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"REBUILD_REFUSED")
     return 0
 

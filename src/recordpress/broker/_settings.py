@@ -1,4 +1,4 @@
-"""A release of Kafka with the settings of a topic: what is the same for every record set.
+"""A release of Kafka with the settings of a topic, which hold for every record set.
 
 Reading settings takes longer than the verdict on a small batch, so the settings of the last calls are remembered.
 """

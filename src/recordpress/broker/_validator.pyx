@@ -210,9 +210,9 @@ cdef class Validation:
     refusal : str | None
         With an error: the name of the `Reason`.
     error_message : str | None
-        With an error: what the broker's answer says; brokers explain rejected records alone.
+        With an error: the message in the broker's answer; brokers explain rejected records only.
     detail : str | None
-        With an error: what was found, and where, if there is more to say than the reason does.
+        With an error: details and position that the reason does not give.
     record_errors : list of (int, str)
         Index in the batch and text of each record that was rejected.
     stored : StoredSet | None

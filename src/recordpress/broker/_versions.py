@@ -66,7 +66,7 @@ class BrokerRules:
         Before 0.11: which code takes sets of messages.
     request_checks : {'none', 'parser', 'first batch', 'partition'}
         What happens to a record set that the request layer refuses: there is no such layer; the request of Produce 3
-        and later is not parsed, and the connection closed; so it is, in every Produce, where there is no first batch;
+        and later is not parsed, and the connection closed; so it is, in every Produce without a first batch;
         the partition gets an error.
     scans_magic_first : bool
         Whether a scanner looks at the magic of an entry that is cut.

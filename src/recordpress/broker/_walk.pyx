@@ -10,7 +10,7 @@ Kafka reads them in different ways, and so finds different faults:
                                      rebuild alone, or the key's for a compacted topic
     v0/v1                            the entry is the record
 
-A damaged stream counts only when the reader comes to it: what lies before it may be refused for itself. Sources:
+A damaged stream counts only when the reader comes to it: earlier records may be refused first. Sources:
 DefaultRecordBatch, DefaultRecord, AbstractLegacyRecordBatch, LegacyRecord.
 """
 
@@ -92,7 +92,7 @@ cdef bint is_negative_length(const uint8_t* at, const uint8_t* end) noexcept nog
 
 cdef int misread(validator* v, const rp_source* s, const uint8_t* at, int32_t index, int fault, bint pending,
                  bint compressed, bint skips) noexcept nogil:
-    """There is no record at `at`; v.err has the stream's error where one is pending."""
+    """No record is at `at`; v.err has the stream's error where one is pending."""
     if fault == RP_SKIP_ENDED and pending:
         return refuse_stream(v)
     if compressed and not skips and v.rules & STRICT_LENGTHS and is_negative_length(at, s.end):

@@ -237,7 +237,7 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     codecs : CodecRegistry | None
         As in :func:`compress`.
     dictionaries : Dictionary | DictionaryStore | dict of int to Dictionary | None
-        zstd alone: what frames may name. Frames that name none are read without one.
+        For zstd: dictionaries that frames may name. Other frames are read without one.
 
     Returns
     -------

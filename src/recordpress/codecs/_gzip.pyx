@@ -345,7 +345,7 @@ ctypedef struct gzip_stream:
     size_t total        # bytes of it
     bint in_trailer
     bint has_member     # one ended
-    size_t front        # of s.pending: what was read of it, while a step works
+    size_t front        # bytes of s.pending that the running step has read
     size_t piece        # bytes of a body that zlib is given next
     bint has_more       # zlib filled its output, and may have more without further input
     header_scan scan    # of the header that is waiting

@@ -152,7 +152,7 @@ cdef class CodecRegistry:
             - ``joins``, optional: True if two results, one after the other, decompress to the data of both. A
               `BatchBuilder` then need not compress all its records again for each one that is appended near its limit.
 
-            Both functions get a bytes object, and are called from any thread. What they raise is the cause of a
+            Both functions get a bytes object, and are called from any thread. Their exception is the cause of a
             DecompressionError or, when compressing, of an InvalidArgumentError; interrupts and MemoryError pass.
         replace : bool
             The name may be registered already.

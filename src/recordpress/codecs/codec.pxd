@@ -54,7 +54,7 @@ cdef struct progress:
     size_t produced
     size_t cap        # the most output that any call may ask room for
     size_t wanted     # after RP_OUTPUT_FULL: room that is known to be needed, or 0
-    bint ended        # the payload's end was met: what follows is not part of it
+    bint ended        # the payload's end was met: later bytes are not part of it
     bint counted      # a records count says whether the output is complete (a record batch, not a codec call)
     codec_unit unit   # the one at `consumed`, if the codec reads its headers first; size 0 until it has
 
@@ -87,7 +87,7 @@ cdef struct stream_calls:
     int (*step)(codec_stream*, const uint8_t* src, size_t size, rp_error*) noexcept nogil
     int (*end)(codec_stream*, rp_error*) noexcept nogil
     bint (*complete)(const codec_stream*) noexcept nogil   # decompression: whether the payload may end here
-    void (*close)(codec_stream*) noexcept nogil            # NULL: there is no state
+    void (*close)(codec_stream*) noexcept nogil            # NULL: no state
 
 
 cdef struct codec:

@@ -9,7 +9,7 @@ from recordpress.codecs.codec cimport CODEC_IDS, CODEC_ROWS, LEVEL_DEFAULT, code
 
 cdef class CodecTable:
     cdef codec_table rows
-    cdef PyObject* names[CODEC_ROWS]  # interned; NULL where there is no codec
+    cdef PyObject* names[CODEC_ROWS]  # interned; NULL in unused rows
     cdef dict known                   # name -> row; owns the names
     cdef tuple plugins                # of Plugin
     cdef CodecTable lenient           # the same codecs for lz4_header_checksum="ignore", once it was asked for
@@ -41,7 +41,7 @@ cdef inline CodecTable table_of(object codecs):
     return KAFKA if codecs is None else table_given(codecs)
 
 
-# For a call that reads: of the arguments `codecs` and `lz4_header_checksum`.
+# For a call that reads, from the arguments `codecs` and `lz4_header_checksum`.
 cdef inline CodecTable reading_table_of(object codecs, object lz4_header_checksum):
     cdef CodecTable table = table_of(codecs)
     return table if lz4_header_checksum is VERIFY else lenient_table(table, lz4_header_checksum)

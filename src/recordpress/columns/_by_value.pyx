@@ -233,7 +233,7 @@ def compress_values(data, compression_type, level=None, *, dictionary=None, code
 
     Notes
     -----
-    There is no Python object per value, and the GIL is released. The values equal the results of :func:`compress`.
+    No Python object is made per value, and the GIL is released. The values equal the results of :func:`compress`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One record batch under construction: what is gathered batch by batch, then handed over as a chunk."""
+"""One record batch under construction, gathered batch by batch, then handed over as a chunk."""
 
 from libc.stdint cimport int64_t, uint8_t
 

@@ -175,7 +175,7 @@ cdef class Source:
 
     cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1:
         """The size of the next view: `step` bytes, so that no few entries are left over for their own result. One
-        of a few large entries ends with the first of them, and the prefix of the next: what is left over is copied.
+        of a few large entries ends with the first of them, and the prefix of the next; the rest is copied.
 
         For a larger entry, views grow with the bytes that are there, never by its size field alone. If the file is
         known to hold the whole entry, the view becomes that large at once; if known not to, the rest is not read.

@@ -128,7 +128,7 @@ def crc32c_values(data):
 
     Notes
     -----
-    There is no Python object per value, and the GIL is released. The checksums equal the results of :func:`crc32c`.
+    No Python object is made per value, and the GIL is released. The checksums equal the results of :func:`crc32c`.
 
     Examples
     --------

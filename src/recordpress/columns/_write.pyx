@@ -224,13 +224,13 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
           pyarrow's tables of them know more of the batches they were read from, by the metadata of their schema: if
           the columns do not hold all of the headers, they are refused, and the message names the first batch and what
           would be lost. polars, pandas and streams of several results (`Log.read`) lose this metadata, and
-          ``pyarrow.concat_tables`` keeps that of its first table only: what comes from there is written as its columns
+          ``pyarrow.concat_tables`` keeps that of its first table only; its result is written as its columns
           say. So write the pieces of `iter_columns` one by one, or pass ``batches``.
 
     compression_type, level, magic, codecs
         As for `BatchBuilder`.
     base_offset : int | None
-        Offset of the first record if there is no offset column. None: 0.
+        Offset of the first record without an offset column. Default: 0.
     batch_bytes : int | None
         Here: most bytes of a batch, uncompressed, header included. A batch ends before the record that would make it
         larger; a single larger record makes a separate batch. None: no limit.

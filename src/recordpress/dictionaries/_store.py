@@ -38,8 +38,8 @@ class DictionaryStore(Mapping[int, Dictionary]):
     """Dictionaries by id, in a directory.
 
     A mapping, which `recordpress.decompress` takes as ``dictionaries=``. A file is read and checked when its dictionary
-    is first asked for, and the dictionary is kept then. What others add later is found too. The object may be used from
-    several threads, and pickled: it is then opened where it arrives.
+    is first asked for, and the dictionary is kept then. Dictionaries that others add later are found, too. The object
+    may be used from several threads, and pickled: it is then opened where it arrives.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
         return given.id
 
     def _publish(self, name: str, data: bytes) -> None:
-        self._files.sweep(self.path)  # what a killed writer left: there is no other one that lives
+        self._files.sweep(self.path)  # files of a killed writer: no other writer is alive
         with self._files.create(os.path.join(self.path, name)) as writer:
             writer.write(data)
             writer.publish()

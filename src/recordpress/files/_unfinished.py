@@ -1,7 +1,7 @@
 """Files and directories that get their name when they are finished; until then they are hidden next to it.
 
 Each attempt has its own name, ``.<name>.<32 hex digits>``, and holds a lock while it runs: on its file, or on one
-next to its directory, ``.<name>.<32 hex digits>.lock``. What a killed attempt left has no lock: the next attempt at the
+next to its directory, ``.<name>.<32 hex digits>.lock``. A killed attempt's files have no lock: the next attempt at the
 same name removes it.
 """
 

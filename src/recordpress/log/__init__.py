@@ -1,6 +1,6 @@
 """Logs: directories of a broker, or copies of them anywhere, with the files next to each segment.
 
-`open_log` finds partitions and segments, and `Log` reads them. What else can be done with a log has a folder each:
+`open_log` finds partitions and segments, and `Log` reads them. Further work on logs has a folder each:
 
 ::
 

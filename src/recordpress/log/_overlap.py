@@ -75,7 +75,7 @@ class OverlapCandidates:
     """The segments that were planned, of which some may reach into the next one.
 
     Only a segment itself says where it ends. On this machine the one that reaches furthest is remembered: by the last
-    offset of its index; by its own last headers where there is no index, or one that ends long before. What reaches
+    offset of its index; by its own last headers without an index, or with one that ends long before. What reaches
     further than its index says is seen if it is one of the last few; in a store, where each costs a request, if it is
     the last one.
     """

@@ -5,8 +5,8 @@
     .snapshot ──► open at its offset ──► headers up to the part ──► headers of the part ──► headers after it, until the
                   (or the log's start)   what is open there         what begins, markers    marker of each open one
 
-What is still open at the end of the log is in the ``.snapshot`` of the last segment as well: then only that segment is
-read for its marker.
+Transactions that are open at the end of the log are in the ``.snapshot`` of the last segment as well: then only that
+segment is read for its marker.
 """
 
 from __future__ import annotations

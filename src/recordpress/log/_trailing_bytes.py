@@ -1,4 +1,4 @@
-"""The bytes after the last whole entry of a segment: what a crash leaves there, or damage.
+"""The bytes after the last whole entry of a segment: left by a crash, or damage.
 
 Kafka's readers take every entry that does not fit into the rest of the data for a cut one, so a length field that is
 damaged in mid-file makes all entries after it vanish without an error. The rules here:

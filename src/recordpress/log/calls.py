@@ -15,7 +15,7 @@ def open_log(
     filesystem: object = None,
     codecs: "CodecRegistry | None" = None,
 ) -> "Log":
-    """Find the partitions of a log: of a broker, of a copy of one, in a directory or in an object store.
+    """Open a log: find its partitions in a broker's directory, in a copy of one, or in an object store.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def open_log(
     ------
     FileNotFoundError
     InvalidArgumentError
-        There is no partition, or nothing opens the scheme. A directory with segments has a partition number that Kafka
+        No partition was found, or nothing opens the scheme. A directory with segments has a partition number that Kafka
         would not write (``a-00``), a name that is not UTF-8, or lies inside another partition's directory. A symbolic
         link leads out of the given directory. A segment is a directory or a named pipe. The message names the file.
     StorageError

@@ -1,4 +1,4 @@
-"""How far a log that grows can be read: what is in it does not change any more. A door for `recordpress.spark`.
+"""How far a growing log can be read without later changes. A door for `recordpress.spark`.
 
 ::
 

@@ -8,7 +8,7 @@
 
 For a plan names and sizes are read, and on this machine the last entries of offset indexes, but no segment that has
 one. Where a part begins is found by its reader, and so is where the segments before a split end, of which
-`_overlap` says which ones may reach into it. What an offset by time or `most_offsets` asks for costs a partition one
+`_overlap` says which ones may reach into it. An offset by time or `most_offsets` costs a partition one
 batch, or its last headers. A door for `recordpress.spark`.
 """
 

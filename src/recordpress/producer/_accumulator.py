@@ -486,7 +486,7 @@ class BatchAccumulator(BatchFiller):
         return calls
 
     def close(self) -> None:
-        """Take no more records: what waits is ready, full or not.
+        """Take no more records: waiting batches are ready, full or not.
 
         Examples
         --------

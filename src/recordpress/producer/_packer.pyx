@@ -135,7 +135,7 @@ cdef void pack_header(packer* p, batch_encoder* e) noexcept nogil:
 
 
 cdef void learn(packer* p, double ratio) noexcept nogil:
-    """The ratio of a batch: what to expect of the next one, and how far such an expectation is off."""
+    """Record a batch's ratio, and the error of the expectation."""
     cdef double off = ratio / p.ratio - 1.0
     if p.learned:
         p.deviation = max(off if off > 0 else -off, 0.7 * p.deviation)
@@ -168,7 +168,7 @@ cdef int pack_next(packer* p, rp_error* err) noexcept nogil:
 # --- tries --------------------------------------------------------------------------------------------------------
 
 cdef inline double cautious_slope(const packer* p) noexcept nogil:
-    """A part that went over the limit cannot be taken back: what was compressed last may have been a repetition."""
+    """A part over the limit cannot be taken back: the last bytes may have been a repetition."""
     return max(p.slope, <double>p.fit.size / <double>p.fit.raw) if p.parts else p.slope
 
 

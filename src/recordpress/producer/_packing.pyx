@@ -173,7 +173,7 @@ def pack(values, keys=None, timestamps=None, headers=None, *, limit, compression
     ----------
     values : sequence of (bytes-like | None), or object with ``__arrow_c_array__`` or ``__arrow_c_stream__``
         One value per record; or columns as `write_columns` takes them, except columns of the batch header, and
-        without LogAppendTime. Of a stream one array at a time is held.
+        without LogAppendTime. A stream is read one array at a time.
     keys, timestamps, headers
         As for `write_records`. None where values are columns.
     offsets, base_offset
@@ -200,9 +200,9 @@ def pack(values, keys=None, timestamps=None, headers=None, *, limit, compression
     Raises
     ------
     RecordTooLargeError
-        While iterating: a record that does not fit alone; the message says which. What comes before it was returned.
+        While iterating: a record that does not fit alone; the message says which. Earlier batches were returned.
     InvalidArgumentError
-        What `write_records` and `write_columns` refuse. What is wrong with a record is raised while iterating.
+        As for `write_records` and `write_columns`. Errors of a record are raised while iterating.
     ArgumentTypeError
         An argument of another type.
 

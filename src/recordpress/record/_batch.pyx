@@ -100,7 +100,7 @@ cdef class Batch:
         Raises
         ------
         CorruptRecordError
-            There is no name, or not one that is possible.
+            The name is missing or impossible.
         """
         cdef rp_error err
         cdef place at = place_of(&self._header)
@@ -228,7 +228,7 @@ cdef class Batch:
 
     @property
     def lz4_header_error(self):
-        """DecompressionError or None: what is wrong with the checksum of an LZ4 frame's header in a v1 wrapper or a v2
+        """DecompressionError or None: the error in the checksum of an LZ4 frame's header in a v1 wrapper or a v2
         batch (KIP-57). Reading the records raises it, unless ``lz4_header_checksum="ignore"`` lets it pass."""
         cdef rp_error err
         cdef place at = place_of(&self._header)

@@ -104,8 +104,8 @@ cdef class BatchBuilder:
     builder finds out by compressing once the uncompressed records could be too large: filling such a batch to its last
     byte costs some tens of compressions in all.
 
-    Kafka's producer estimates instead (MemoryRecordsBuilder.hasRoomFor, KIP-126): it takes the first record whatever
-    its size, and a later one if header, uncompressed records x ratio x 1.05 and the record's own uncompressed bytes
+    Kafka's producer estimates instead (MemoryRecordsBuilder.hasRoomFor, KIP-126): it takes the first record of any
+    size, and a later one if header, uncompressed records x ratio x 1.05 and the record's own uncompressed bytes
     keep the limit. Batches come out smaller than they may be, or larger than the limit. With
     `estimated_compression_ratio` the builder does the same; without a codec the ratio has no effect.
 

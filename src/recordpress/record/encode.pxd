@@ -1,4 +1,4 @@
-"""A batch being written, for magic 0, 1 and 2: what the builder, lists and columns share.
+"""A batch being written, for magic 0, 1 and 2, as the builder, lists and columns share it.
 
     options_of                                    arguments from Python -> batch_options
     batch_begin                                   an open batch at a base offset
@@ -68,7 +68,7 @@ ctypedef struct batch_options:
 ctypedef struct batch_encoder:
     batch_options options
     int64_t base_offset
-    int64_t last_offset         # base_offset - 1 while there is no record
+    int64_t last_offset         # base_offset - 1 without a record
     int64_t base_timestamp
     int64_t max_timestamp
     int64_t offset_of_max_timestamp
@@ -77,7 +77,7 @@ ctypedef struct batch_encoder:
 
 # Fill `o` by the rules of MemoryRecordsBuilder from the arguments of `call`, the function or class that was called.
 # `given` holds the keywords that are no parameters of it: the options in recordpress.typing.BatchOptions, and others,
-# which are refused. What Java checks on close is checked here too, because none of it can change later.
+# which are refused. Java's checks on close happen here, too, because nothing changes later.
 cdef int options_of(batch_options* o, object call, object magic, object compression_type, object level,
                     CodecTable codecs, object is_control, dict given) except -1
 

@@ -12,5 +12,5 @@ cdef inline bytes bytes_of(const rp_field* f):
 # UTF-8 as Java decodes it: the same parts become U+FFFD as in columns (utf8.h).
 cdef str text_of(const rp_field* f)
 
-# [(str, bytes or None), ...]. Of a record's fields only headers and header_count count.
+# [(str, bytes or None), ...]. Only the record's headers and header_count are read.
 cdef list headers_of(const rp_record* r)

@@ -64,7 +64,7 @@ def compare(
         As `recordpress.open_log` takes them.
     by : {'manifests', 'records'}
         With 'manifests', a manifest in a directory given as `left` or `right` counts for the partitions whose files are
-        those that it lists, of the sizes that it says. With 'records' every record is read.
+        the listed ones, with the listed sizes. With 'records' every record is read.
     on_corrupt : {'raise', 'skip'}
         If a segment is damaged, the job fails; or its partition is reported, and the others are compared.
     codecs : CodecRegistry, str or several, optional
@@ -80,7 +80,7 @@ def compare(
     Raises
     ------
     InvalidArgumentError
-        There is no partition; `by` or `on_corrupt` is something else.
+        No partition was found; `by` or `on_corrupt` is something else.
     pyspark.errors.PySparkException
         A task failed: damage, or a file that cannot be read.
 

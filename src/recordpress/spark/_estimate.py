@@ -1,4 +1,4 @@
-"""estimate: what each codec and level would save, from samples that all executors take."""
+"""estimate: the saving of each codec and level, from samples that all executors take."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def estimate(
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        There is no partition; a codec, level or number that is not accepted.
+        No partition was found; a codec, level or number that is not accepted.
     pyspark.errors.PySparkException
         A task failed: a file cannot be read. Damage is in the findings.
 

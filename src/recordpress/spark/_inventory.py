@@ -65,7 +65,7 @@ def inventory(spark: SparkSession, src: Paths, *, full: bool = False, codecs: Co
     Raises
     ------
     InvalidArgumentError
-        There is no partition.
+        No partition was found.
     pyspark.errors.PySparkException
         A task failed: a file cannot be read. Damage is in the findings.
 

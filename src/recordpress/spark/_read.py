@@ -44,7 +44,7 @@ def read(spark: SparkSession, src: Paths, **options: Any) -> DataFrame:
     src : path, URL, pattern, or several
         As `recordpress.open_log` takes it.
     **options
-        Those of ``spark.read.format("recordpress")``: see `ReadOptions`. `columns` may be a list, too.
+        Options of ``spark.read.format("recordpress")``: see `ReadOptions`. `columns` may be a list, too.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def read(spark: SparkSession, src: Paths, **options: Any) -> DataFrame:
     Raises
     ------
     InvalidArgumentError
-        An option is not accepted, or there is no partition.
+        An option is not accepted, or no partition was found.
     FileNotFoundError
         There is nothing at a path.
     pyspark.errors.PySparkException

@@ -17,7 +17,7 @@ from recordpress.producer import RecordTooLargeError, pack, partitions_of
 from recordpress.spark._write_options import WriteOptions
 
 _OF_RECORDS = ("key", "value", "headers", "timestamp", "timestampType", "offset")
-_WANTED_BYTES = 8 << 20  # of rows before they are packed: what is packed twice is a small part of them
+_WANTED_BYTES = 8 << 20  # of rows before they are packed, so that little is packed twice
 _MOST_BYTES = 64 << 20  # of rows in memory, for all partitions
 _MOST_FILES = 64  # open at a time
 _COUNT = struct.Struct(">i")

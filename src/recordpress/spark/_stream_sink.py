@@ -74,7 +74,7 @@ class KafkaLogStreamWriter(PickledForWorkers, DataSourceStreamArrowWriter):
             self._writer.publish(staged[0].stage, segments, staged[0].query, batchId)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """A task failed, or `commit` did. What else its tasks left is deleted with the query's next batch."""
+        """A task failed, or `commit` did. Other files of its tasks are deleted with the query's next batch."""
         for message in _given(messages):
             withdraw(message.stage)
 

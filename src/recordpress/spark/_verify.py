@@ -54,7 +54,7 @@ def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Cod
     Raises
     ------
     InvalidArgumentError
-        There is no partition, or no such level.
+        No partition was found, or the level is unknown.
     pyspark.errors.PySparkException
         A task failed: a file cannot be read.
 

@@ -321,7 +321,7 @@ def _as(schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _reported(schema: pa.Schema, split: LogSplit, findings: list[Finding]) -> pa.RecordBatch:
-    """A row for each finding: what is known of its place, and all of it as JSON."""
+    """Return a row for each finding: its place where known, and the finding as JSON."""
     known: dict[str, list[Any]] = {
         CORRUPT: [json.dumps(finding.to_dict()) for finding in findings],
         "topic": [split.topic] * len(findings),

@@ -186,7 +186,7 @@ def read_record_set(
     mode: Mode = "FAILFAST",
     codecs: Codecs = None,
 ) -> Column:
-    """The records of record sets: of batches that ``level=bytes`` gives, or of Fetch responses and Produce requests.
+    """Read the records of record sets: from ``level=bytes``, Fetch responses or Produce requests.
 
     Checksums are compared, and each set must end with a whole entry. Control records are left out.
 

@@ -42,7 +42,7 @@ _PATH = Option(
 @documented
 @dataclass(frozen=True)
 class ReadOptions:
-    """The options of a read: what to read, and how.
+    """The options of a read.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""scan: what is intact in a log and what is not, from its first byte to its last, and what a broker would keep."""
+"""scan: intact and damaged parts of a log from its first byte to its last, and the part that a broker would keep."""
 
 from __future__ import annotations
 

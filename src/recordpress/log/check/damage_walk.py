@@ -30,7 +30,7 @@ _BIGGEST_STEP = 1 << 20
 
 
 class BadRange(NamedTuple):
-    """Bytes of a segment in which there is no intact entry.
+    """Bytes of a segment without an intact entry.
 
     Attributes
     ----------

@@ -88,7 +88,7 @@ def reindex(
         A segment is damaged (`scan` shows where, `repair` copies what is intact), or is not complete although it is
         not the last of its partition. Nothing is written for its partition.
     InvalidArgumentError
-        A broker runs on the directory. There is no partition, a part of one, or more than one for `target`.
+        A broker runs on the directory. No partition was found, a part of one, or more than one for `target`.
     OSError
 
     Examples

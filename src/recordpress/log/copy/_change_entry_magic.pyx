@@ -1,4 +1,4 @@
-"""An entry in another magic, for a copy of a log: what Kafka's fetches and appends make of it
+"""An entry in another magic, for a copy of a log, as Kafka's fetches and appends convert it
 (recordpress.record.change_magic).
 
     v2 ─► v1, v0    no control batch, and none that compaction emptied

@@ -3,7 +3,7 @@
 ::
 
     .log   ├─────────────┼─────────────┼──────────┤     cut where the pieces of `FileRecords` end
-               copied        copied       copied        hidden files beside the copy, each proven batch by batch
+               copied        copied       copied        hidden files next to the copy, each proven batch by batch
            └─────────────┴──────┬──────┴──────────┘
                               joined                    read once more, for the digest of all records in order
 

@@ -46,7 +46,7 @@ class SegmentContent:
         Over all records and markers in order, by `RecordDigest`: offset, timestamp and its type, key, value, headers,
         and from the batch producer id, epoch, sequence, leader epoch, transactional and control flags.
     trailing_bytes : int
-        After the last whole entry: of an entry that was cut, or zeros. They hold no record, and are not copied.
+        Bytes of a cut entry, or zeros, after the last whole entry; they hold no record and are not copied.
 
     Examples
     --------
@@ -146,9 +146,9 @@ def transcode_segment(
 ) -> tuple[SegmentContent, SegmentContent]:
     """Recompress a segment with another codec; the copy gets its name once it is verified to hold what the source does.
 
-    Each batch is verified when it is made: what was written is decompressed and compared with the source's bytes, or
-    record by record if batches were joined. Then the file is read back and its checksum is compared. What killed calls
-    with this `target` left next to it is removed first.
+    Each new batch is verified: it is decompressed and compared with the source's bytes, or
+    record by record if batches were joined. Then the file is read back and its checksum is compared. Files that killed
+    calls with this `target` left next to it is removed first.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def convert(
     codecs: "CodecRegistry | None" = None,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "Manifest | dict[str, int]":
-    """Copy a log into another message format. What that format cannot hold is counted, and refused unless allowed.
+    """Copy a log into another message format. Losses are counted first, and refused unless allowed.
 
     Every record keeps its offset, key and value, and its timestamp, headers, producer and leader epoch if the format
     has them. LogAppendTime stays LogAppendTime. Records of magic 0 get the timestamp -1. A batch becomes one batch,
@@ -55,7 +55,7 @@ def convert(
     allow_loss : str or iterable of str
         What may be lost, or "all":
 
-        * headers: of records; counted are the headers
+        * headers: number of headers of records
         * timestamps: records that have one
         * producers: records with the id, epoch or sequence of a producer
         * transactions: records of transactions

@@ -33,7 +33,7 @@ class SourceFile:
         Seconds since 1970, if the store says.
     compression_types : tuple of str
     trailing_bytes : int
-        After its last whole entry: of an entry that was cut, or zeros. They hold no record, and are not copied.
+        Bytes of a cut entry, or zeros, after its last whole entry; they hold no record and are not copied.
 
     Examples
     --------

@@ -93,7 +93,7 @@ class SegmentDump:
     Attributes
     ----------
     findings : list of Finding
-        Once the text has ended: what follows the last whole entry.
+        At the end of the text: a finding about bytes after the last whole entry.
 
     Examples
     --------

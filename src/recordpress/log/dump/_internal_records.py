@@ -165,7 +165,7 @@ def _read(of: Schema, message: Message, version: int, said: int, name: str) -> d
 
 
 def _with_protocol(group: dict[str, Any]) -> dict[str, Any]:
-    """What a consumer told its group stands in its own bytes."""
+    """Show a consumer's subscription, which has its own encoding."""
     if group["protocolType"] == _CONSUMER:
         for member in group["members"]:
             for name, fields in _CONSUMER_PROTOCOL.items():

@@ -10,7 +10,7 @@ from recordpress.errors import InvalidRecordError
 from recordpress.log.dump._messages import Message, UnreadableMessageError, json_text, schema
 from recordpress.record import Record
 
-# By type of control record: what the tool calls it, and its value. All have version 0 alone, as the tool reads them.
+# By type of control record: the tool's name for it, and its value. All have version 0 alone, as the tool reads them.
 _KINDS: dict[str, tuple[str, str]] = {
     "LEADER_CHANGE": (
         "LeaderChange:",

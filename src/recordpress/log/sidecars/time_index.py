@@ -120,7 +120,7 @@ def read_time_index(source: SidecarSource, base_offset: int | None = None) -> Ti
     ----------
     source : path, bytes-like, or an object with `size` and `read_at`
     base_offset : int, optional
-        Of the segment. By default the number that the file's name begins with; 0 if there is no name.
+        Of the segment. By default the number that the file's name begins with; 0 without a name.
 
     Returns
     -------

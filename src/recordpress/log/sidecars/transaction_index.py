@@ -68,7 +68,7 @@ def read_transaction_index(source: SidecarSource, base_offset: int | None = None
     source : path, bytes-like, or an object with `size` and `read_at`
     base_offset : int, optional
         Of the segment: all transactions in its index ended at or after it. By default the number that the file's name
-        begins with; 0 where there is no name.
+        begins with; 0 without a name.
 
     Returns
     -------
