@@ -423,6 +423,7 @@ def test_a_plan_of_parquet_writes_nothing(spark: Any, logs: Path, tmp_path: Path
 
 def test_jobs_have_a_description(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     context, seen = spark.sparkContext, []
+    context.setLocalProperty("spark.job.description", None)  # other tests of the session may have left one
     monkeypatch.setattr(type(context), "setJobDescription", lambda self, text: seen.append(text))
     assert run(spark, "waiting", len, ["a", "bc"]) == [1, 2]
     assert seen == ["recordpress: waiting, 2 tasks"]
