@@ -15,7 +15,7 @@ import pytest
 
 import oracle
 import recordpress
-from recordpress.files import _local, _read_back
+from recordpress.files import _local, read_back
 from recordpress.log import Manifest, Progress, read_content
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
@@ -95,7 +95,7 @@ def test_every_directory_of_the_brokers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("read_back_bytes", [100, 5000, 8 << 20])
 def test_a_copy_is_read_back_once(read_back_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For its checksum and for its indexes, which are those that reindex makes."""
-    monkeypatch.setattr(_read_back, "_PIECE_BYTES", read_back_bytes)
+    monkeypatch.setattr(read_back, "_PIECE_BYTES", read_back_bytes)
     source, read = tmp_path / "t-0", [0]
     source.mkdir()
     (source / f"{0:020d}.log").write_bytes(segment(0, 100))

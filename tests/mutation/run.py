@@ -188,6 +188,13 @@ class Campaign:
             yield mutant
 
     def work(self, number: int) -> None:
+        try:
+            self._work(number)
+        except SystemExit as error:  # which a thread would end with in silence
+            print(error, file=sys.stderr, flush=True)
+            os._exit(1)
+
+    def _work(self, number: int) -> None:
         clone = Clone(self.options.work / str(number), self.options.python)
         for mutant in self.next():
             result, first = outcome(clone, mutant)
