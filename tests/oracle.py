@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from together import grouped
 from vectors import pack
 
 TESTS = Path(__file__).resolve().parent
@@ -145,38 +144,12 @@ EVERYTHING = RECORD_SETS + LOGS
 
 def each(argument: str, vectors: Iterable[Vector | Partition]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Parametrize a test by writer and format: one case tries all vectors of a group, and lists every failure."""
-    groups: dict[str, list[Vector | Partition]] = {}
-    for vector in vectors:
-        magic = vector.entry.get("magic")
-        writer = str(vector).partition("/")[0]
-        groups.setdefault(writer if magic is None else f"{writer}-v{magic}", []).append(vector)
 
-    def parametrized(test: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(test)
-        def of_group(**given: Any) -> None:
-            failures, skips = [], []
-            for number, vector in enumerate(given[argument]):
-                place = {}
-                if "tmp_path" in given:
-                    place["tmp_path"] = given["tmp_path"] / str(number)
-                    place["tmp_path"].mkdir()
-                try:
-                    test(**{**given, **place, argument: vector})
-                except pytest.skip.Exception as skipped:
-                    skips.append(skipped)
-                except (Exception, pytest.fail.Exception) as error:
-                    failures.append((vector, error))
-            if failures:
-                texts = [f"{vector}: {type(error).__name__}: {str(error)[:500]}" for vector, error in failures]
-                raise AssertionError("\n".join([f"{len(failures)} of {len(given[argument])}:", *texts])) from failures[
-                    0
-                ][1]
-            if len(skips) == len(given[argument]):
-                raise skips[0]
+    def group_of(vector: Vector | Partition) -> str:
+        writer, magic = str(vector).partition("/")[0], vector.entry.get("magic")
+        return writer if magic is None else f"{writer}-v{magic}"
 
-        return pytest.mark.parametrize(argument, groups.values(), ids=groups)(of_group)
-
-    return parametrized
+    return grouped(argument, vectors, group_of, str)
 
 
 def find(file: str) -> Vector:

@@ -15,6 +15,7 @@ import oracle
 import recordpress
 from recordpress.analysis import Analysis
 from recordpress.typing import CompressionType
+from together import together
 
 ROOT = Path(__file__).parents[2]
 SEGMENT = "00000000000000000000.log"
@@ -271,7 +272,7 @@ def test_nothing_intact(tmp_path: Path, data: bytes) -> None:
         recordpress.analyze(path)
 
 
-@pytest.mark.parametrize("at", range(0, 1400, 13))
+@together("at", range(0, 1400, 13))
 def test_no_byte_of_a_log_crashes_it(tmp_path: Path, at: int) -> None:
     path = log_of(tmp_path / "orders-0", batches=3, depth=5, codec="lz4") / SEGMENT
     data = bytearray(path.read_bytes())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from acceptance import Case, Exchange, cases, clock, without_topic
 
 import recordpress
 from recordpress.broker import PartitionLog, Verdict
 from recordpress.log import ProducerState
+from together import grouped
 
 CASES = cases()
 PRELUDE = 3  # records were appended before
@@ -82,7 +82,7 @@ def records_area(data: bytes) -> bytes:
     return recordpress.decompress(data[61:], codec)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@grouped("case", CASES, lambda case: case.broker, str)
 def test_verdict(case: Case) -> None:
     log = log_of(case)
     for exchange in case.exchanges():
@@ -95,7 +95,10 @@ def test_verdict(case: Case) -> None:
         assert log.next_offset == before + (header_of(verdict.records)["count"] if verdict.records else 0)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.results["answers"][0]["stored_batch"]], ids=str)
+STORED = [case for case in CASES if case.results["answers"][0]["stored_batch"]]
+
+
+@grouped("case", STORED, lambda case: case.broker, str)
 def test_stored_bytes(case: Case) -> None:
     log = log_of(case)
     for exchange in case.exchanges():

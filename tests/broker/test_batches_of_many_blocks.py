@@ -11,6 +11,7 @@ import pytest
 
 import recordpress
 from recordpress.broker._validator import Validation, validate_records
+from together import together
 
 T = 1_700_000_000_000
 IDS = {"gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
@@ -82,7 +83,7 @@ CHANGES: dict[str, tuple[Callable[[int], bytes], int, str | None]] = {
 
 
 @pytest.mark.parametrize("options", [{}, {"compacted": True}, {"log_append_time": True}, {"rules": 4}], ids=str)
-@pytest.mark.parametrize("change", CHANGES)
+@together("change", CHANGES)
 @pytest.mark.parametrize("codec", IN_BLOCKS)
 def test_one_record_that_differs(codec: str, change: str, options: dict[str, Any]) -> None:
     changed, error_code, refusal = CHANGES[change]

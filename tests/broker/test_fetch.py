@@ -15,6 +15,7 @@ import recordpress
 from drawn_logs import cut, damage, draw_log
 from recordpress.broker import Fetched, Finding, Reason, fetch
 from recordpress.log import write_offset_index
+from together import together
 
 LARGE = 1 << 24
 SENT = re.compile(r"fetched-3\.9\.2/(?P<topic>.+)_v(?P<version>\d+)_o(?P<offset>\d+)_m(?P<limit>\d+)")
@@ -239,7 +240,7 @@ def test_a_filler_is_a_cut_entry_to_every_reader() -> None:
         assert recordpress.read_columns(fetched.records).num_rows == 20
 
 
-@pytest.mark.parametrize("left", [*range(1, 80), 131071, 131072, 131073, 300000])
+@together("left", [*range(1, 80), 131071, 131072, 131073, 300000])
 def test_readers_take_a_filler_of_any_size_for_a_cut_entry(left: int) -> None:
     """By the rules of LazyDownConversionRecordsSend.buildOverflowBatch, also in several parts."""
     good, filler, rest = batch(0), b"", left
@@ -277,8 +278,8 @@ def test_versions_that_a_broker_answers(broker: str, answered: range) -> None:
             assert fetched == Fetched(None, "CONNECTION_CLOSED", reasons=[Reason.FETCH_VERSION])
 
 
-@pytest.mark.parametrize(
-    ("broker", "log_magic", "version", "magic"),
+@together(
+    "broker, log_magic, version, magic",
     [("3.9", 2, 0, 0), ("3.9", 2, 1, 0), ("3.9", 2, 2, 1), ("3.9", 2, 3, 1), ("3.9", 2, 4, None),
      ("3.9", 1, 1, 0), ("3.9", 1, 3, 1), ("3.9", 0, 1, 0), ("3.9", 1, 4, None),
      ("2.8", 2, 1, 0), ("2.8", 2, 3, 1), ("2.8", 1, 3, None), ("2.8", 1, 1, 0), ("2.8", 0, 1, None),

@@ -9,6 +9,7 @@ import pytest
 
 import recordpress
 from recordpress.broker import validate
+from together import together
 
 T = 1_700_000_000_000
 COUNT = 4
@@ -99,7 +100,7 @@ ODD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("codecs", ["lz4 uncompressed", "lz4 snappy", "none gzip"])
 @pytest.mark.parametrize("at", range(COUNT))
-@pytest.mark.parametrize("odd", ODD)
+@together("odd", ODD)
 def test_a_record_in_any_form_is_written_in_javas(odd: str, at: int, codecs: str) -> None:
     source, target = codecs.split()
     sent, stored = ([*PLAIN[:at], record(at, **options), *PLAIN[at + 1 :]] for options in ODD[odd])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from samples import CODECS, FRAMED, KINDS, SIZES, crafted, decompressed, exact, stream_failed, text
 
 import recordpress
+from together import together
 
 codecs = pytest.mark.parametrize("codec", CODECS)
 framed = pytest.mark.parametrize("codec", FRAMED)
@@ -19,7 +20,7 @@ framed = pytest.mark.parametrize("codec", FRAMED)
 
 @codecs
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("size", SIZES)
+@together("size", SIZES)
 def test_round_trip(codec, kind, size):
     data = KINDS[kind](size)
     payload = recordpress.compress(data, codec)

@@ -3,6 +3,7 @@
 import pytest
 
 import recordpress
+from together import together
 
 RECORDS = [b"one", b"two"]
 FRAME = recordpress.compress(b"more" * 100, "zstd")
@@ -64,7 +65,7 @@ def test_prefixes_of_every_length(frame: bytes, longest: int) -> None:
                     read(whole + frame[:n])
 
 
-@pytest.mark.parametrize("n", range(1, len(RAW)))
+@together("n", range(1, len(RAW)))
 def test_a_prefix_alone_is_an_error(n: int) -> None:
     """It is only ignored after a whole frame."""
     data = bytearray(recordpress.write_records(RECORDS, compression_type="zstd")[:61] + RAW[:n])

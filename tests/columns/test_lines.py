@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import recordpress
 from recordpress.columns import csv_rows, dump_lines, json_lines, with_constants
+from together import together
 
 BYTES = st.one_of(
     st.none(),
@@ -201,7 +202,7 @@ def test_columns_of_every_kind() -> None:
     assert csv_rows(unknown) == b"\r\n"
 
 
-@pytest.mark.parametrize("size", range(70))
+@together("size", range(70))
 @pytest.mark.parametrize("byte", [0x00, 0x1F, 0x22, 0x5C, 0x7F, 0x80])
 def test_a_byte_that_needs_care_is_found_anywhere(size: int, byte: int) -> None:
     values = [b"x" * at + bytes([byte]) + b"y" * (size - at) for at in range(size + 1)]
@@ -218,7 +219,7 @@ def test_negative_numbers(number: int) -> None:
     assert json_lines(with_constants(columns, ["number"], {"number": (int, number)})) == b'{"number":%d}\n' % number
 
 
-@pytest.mark.parametrize("number", [*EDGES, 12345, 1234567890123456789, (1 << 63) - 1])
+@together("number", [*EDGES, 12345, 1234567890123456789, (1 << 63) - 1])
 def test_numbers(number: int) -> None:
     data = recordpress.write_records([b""], producer_id=number, producer_epoch=0, base_sequence=0)
     assert json_lines(recordpress.read_columns(data, ["producerId"])) == b'{"producerId":%d}\n' % number

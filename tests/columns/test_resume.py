@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 import recordpress
+from together import together
 
 pa = pytest.importorskip("pyarrow")
 
@@ -64,7 +65,7 @@ def test_a_walk_is_taken_up_at_any_entry(batch_bytes: int) -> None:
 
 
 @SOURCES
-@pytest.mark.parametrize("end", range(49))
+@together("end", range(49))
 def test_a_walk_ends_at_an_offset_and_goes_on_from_there(source: Callable[[bytes], object], end: int) -> None:
     first = recordpress.iter_columns(source(LOG), ["offset"], end_offset=end)
     seen = [offset for columns in first for offset in offsets(columns)]

@@ -13,6 +13,7 @@ from hostile_sets import SMALL_SETS, with_right_crc
 from test_lying_fields import FIELDS, LENGTHS, REFUSED, VARINTS, _batch, _body, _varint, _with
 
 import recordpress
+from together import together
 
 GOOD = b"".join(recordpress.write_records([b"good"], base_offset=i) for i in range(2))
 AFTER = recordpress.write_records([b"after"], base_offset=50)
@@ -86,7 +87,7 @@ SOURCES = pytest.mark.parametrize("source", [bytes, io.BytesIO])
 
 @LAYOUTS
 @SOURCES
-@pytest.mark.parametrize("name", WRONG)
+@together("name", WRONG)
 def test_rows_before_a_wrong_entry_come_first(name: str, source: Callable[[bytes], object], binary_type: str) -> None:
     for data in (GOOD + WRONG[name], GOOD + WRONG[name] + AFTER):
         rows, error, pieces = _walk(source(data), binary_type=binary_type)
@@ -99,7 +100,7 @@ def test_rows_before_a_wrong_entry_come_first(name: str, source: Callable[[bytes
 @LAYOUTS
 @SOURCES
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("name", WRONG)
+@together("name", WRONG)
 def test_a_wrong_entry_is_skipped_where_that_is_asked(
     name: str, threads: int, source: Callable[[bytes], object], binary_type: str
 ) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import recordpress
+from together import together
 
 LINES = [b"a line of the log %d" % number for number in range(300)]
 
@@ -120,7 +121,7 @@ ODD = {
 ODD["a view that was released"].release()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("value", ODD.values(), ids=ODD)
+@together("value", ODD.values())
 @pytest.mark.parametrize("use", [*READERS.values(), *WRITERS.values()], ids=[*READERS, *(f"to {w}" for w in WRITERS)])
 def test_what_is_no_bytes_is_refused(use: Callable[..., Any], value: Any) -> None:
     with pytest.raises((recordpress.DecompressionError, recordpress.InvalidArgumentError), match="'worse'"):

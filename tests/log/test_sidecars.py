@@ -31,6 +31,7 @@ from recordpress.log import (
     write_time_index,
     write_transaction_index,
 )
+from together import grouped
 
 Rows = list[tuple[Any, ...]]
 
@@ -88,7 +89,7 @@ def test_the_vectors_have_every_kind() -> None:
     assert sum("unclean" in file.path for file in FILES) > 5
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
+@grouped("file", FILES, lambda file: next(kind for kind in KINDS if file.name.endswith(kind)), lambda file: file.path)
 def test_written_back_byte_for_byte(file: File) -> None:
     # 1.1.1 left an empty checkpoint of epochs where messages have none
     expected = b"0\n0\n" if file.name == "leader-epoch-checkpoint" and not file.data else file.data

@@ -8,6 +8,7 @@ import os
 import struct
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 import recordpress
 from recordpress.files import RandomAccessFile
 from recordpress.log import FileRecords, _file_records, _trailing_bytes
+from together import together
 
 SIZE = struct.Struct(">i")
 
@@ -120,8 +122,7 @@ def test_every_cut_of_the_only_entry(entries: list[bytes], path: Path) -> None:
 
 
 @pytest.mark.parametrize("entries", SETS.values(), ids=SETS)
-@pytest.mark.parametrize("which", [0, 1, 9, 15, 28])
-@pytest.mark.parametrize("length", [1 << 20, 2**31 - 1, None])
+@together("which, length", product([0, 1, 9, 15, 28], [1 << 20, 2**31 - 1, None]))
 def test_a_damaged_length_does_not_make_entries_vanish(
     entries: list[bytes], which: int, length: int | None, path: Path
 ) -> None:

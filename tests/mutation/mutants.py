@@ -60,12 +60,15 @@ class Mutant:
     def __str__(self) -> str:
         return f"{self.path}:{self.line} {self.operator}\n  - {self.before.strip()}\n  + {self.after.strip()}"
 
-    def apply(self, root: Path) -> None:
+    def apply(self, root: Path) -> bool:
+        """Whether the file still has the line."""
         file = root / self.path
-        lines = file.read_text().splitlines(keepends=True)
-        assert lines[self.line - 1].rstrip("\n") == self.before
+        lines = file.read_text().splitlines(keepends=True) if file.exists() else []
+        if [line.rstrip("\n") for line in lines[self.line - 1 : self.line]] != [self.before]:
+            return False
         lines[self.line - 1] = self.after + "\n"
         file.write_text("".join(lines))
+        return True
 
 
 def sources(root: Path) -> list[Path]:
@@ -84,15 +87,15 @@ def mutants_of(root: Path, path: Path) -> list[Mutant]:
 
 
 def sample(root: Path, count: int, rng: random.Random, only: str) -> Iterator[Mutant]:
-    """Mutants of all files in turn, those of long files more often, without end: some do not compile."""
-    files = {path: mutants_of(root, path) for path in sources(root) if only in str(path)}
-    files = {path: mutants for path, mutants in files.items() if mutants}
-    weights = {path: max(1.0, count * len(mutants) / sum(map(len, files.values()))) for path, mutants in files.items()}
-    order = [(index / weight, str(path), path) for path, weight in weights.items() for index in range(len(files[path]))]
-    for mutants in files.values():
-        rng.shuffle(mutants)
-    for _, _, path in sorted(order):
-        yield files[path].pop()
+    """Mutants from all over the sources: one of each `count`-th part of them, in random order, then another one of
+    each, without end: some do not compile."""
+    found = [mutant for path in sources(root) if only in str(path) for mutant in mutants_of(root, path)]
+    parts = [found[len(found) * number // count : len(found) * (number + 1) // count] for number in range(count)]
+    for part in parts:
+        rng.shuffle(part)
+    rng.shuffle(parts)
+    while any(parts):
+        yield from (part.pop() for part in parts if part)
 
 
 def _code_lines(text: str, suffix: str) -> list[tuple[int, str, str]]:

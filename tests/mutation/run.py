@@ -1,9 +1,9 @@
-"""Does a test fail for each small mistake? Mutants of every .pyx file and header against the tests of their room.
+"""Does a test fail for each small mistake? Mutants of every .pyx file and header against the tests.
 
-    run.py --work /tmp/mutants --n 120 --seed 1 [--only record] [--jobs 2] [--minutes 40]
+    run.py --work /tmp/mutants --n 60 --seed 1 [--only record] [--jobs 2] [--minutes 40]
 
-Works in its own clones and prints a table of those that no test found. A mutant has a minute of CPU time; one that
-does not compile is replaced by another one.
+Works in its own clones and prints a table: which mutants `make test` finds, which only the slow tests of
+`make test-all` find, and which no test finds. A mutant that does not compile is replaced by another one.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -23,7 +25,12 @@ from pathlib import Path
 
 import mutants
 
-CPU_SECONDS, WALL_SECONDS = 60, 300
+# A run of tests hangs if it takes more than this many times the CPU time of the same tests without a mutant, or if it
+# uses no CPU for so many seconds. The pace of the machine changes neither.
+TIMES_THE_USUAL, IDLE_SECONDS = 5, 300
+NOT_JUDGED = ("does not compile", "DOES NOT APPLY")
+QUICK = "not slow and not spark and not memory"  # `make test`, without Spark: a JVM for each mutant takes too long
+SLOW = "slow and not spark and not memory"
 # The first that matches a path: the C tests and the fuzz target that need no build of the modules, and the room.
 ROOMS: list[tuple[str, str, str, str]] = [
     ("snappy.h", "snappy", "snappy", "tests/codecs/test_snappy.py tests/codecs"),
@@ -32,7 +39,7 @@ ROOMS: list[tuple[str, str, str, str]] = [
     ("crc", "crc32c", "crc32c", "tests/test_checksum.py"),
     ("pool.h", "pool", "pool", "tests/hostile/test_leaks.py tests/codecs"),
     ("atomics", "thread", "", "tests/hostile/test_leaks.py tests/columns"),
-    ("threads", "thread", "", "tests/columns"),
+    ("threads.h", "thread", "", "tests/columns"),
     ("columns.h", "wire", "columns", "tests/columns"),
     ("utf8", "utf8", "utf8", "tests/record tests/columns"),
     ("json.h", "", "json", "tests/columns tests/log/test_dump.py"),
@@ -44,6 +51,9 @@ ROOMS: list[tuple[str, str, str, str]] = [
     ("record/", "", "", "tests/record tests/test_arguments.py tests/hostile tests/compat tests/properties"),
     ("columns/", "", "", "tests/columns tests/test_arguments.py tests/hostile tests/properties"),
     ("log/", "", "", "tests/log"),
+    ("broker/", "", "", "tests/broker"),
+    ("producer/", "", "", "tests/producer"),
+    ("adapters/", "", "", "tests/adapters"),
     ("checksum", "", "", "tests/test_checksum.py tests/test_arguments.py"),
     ("_arguments", "", "", "tests/test_arguments.py tests/record tests/codecs"),
     ("", "", "", "tests/test_errors.py tests/test_arguments.py tests/hostile tests/record tests/codecs"),
@@ -61,6 +71,7 @@ class Clone:
             "RECORDPRESS_VECTORS": "",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
+        self._usual: dict[tuple[str, str], float] = {}
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         subprocess.run(["git", "clone", "-q", mutants.ROOT, self.root], check=True)
@@ -72,39 +83,41 @@ class Clone:
         command = [self.python, "setup.py", "-q", "build_ext", "--inplace"]
         return subprocess.run(command, cwd=self.root, env=self.environment, capture_output=True).returncode == 0
 
-    def test(self, arguments: str) -> str:
-        """ "passed", "failed" or "hung"."""
-        words = [
-            word
-            for word in arguments.split()
-            if not word.startswith("tests/") or (self.root / word.split("::")[0]).exists()
-        ]
-        command = [
-            self.python,
-            "-m",
-            "pytest",
-            "-x",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-m",
-            "not spark and not memory",
-            *words,
-        ]
-        limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))  # noqa: E731
-        try:
-            result = subprocess.run(
-                command,
-                cwd=self.root,
-                env=self.environment,
-                capture_output=True,
-                timeout=WALL_SECONDS,
-                preexec_fn=limit,
+    def usual(self, arguments: str, marks: str) -> float:
+        """CPU seconds of these tests without a mutant. They pass."""
+        if (arguments, marks) not in self._usual:
+            result, first, seconds = self._run(arguments, marks, None)
+            if result != "passed":
+                raise SystemExit(f"{arguments}: {result} without a mutant: {first}")
+            self._usual[arguments, marks] = seconds
+        return self._usual[arguments, marks]
+
+    def test(self, arguments: str, marks: str) -> tuple[str, str]:
+        """ "passed", "failed" or "hung", and the first test that failed."""
+        limit = int(TIMES_THE_USUAL * self._usual[arguments, marks]) + 30
+        return self._run(arguments, marks, limit)[:2]
+
+    def _run(self, arguments: str, marks: str, limit: int | None) -> tuple[str, str, float]:
+        command = [self.python, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", marks, *arguments.split()]
+        limited = lambda: limit and resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))  # noqa: E731
+        with tempfile.TemporaryFile() as out:
+            process = subprocess.Popen(
+                command, cwd=self.root, env=self.environment, stdout=out, stderr=out, preexec_fn=limited
             )
-        except subprocess.TimeoutExpired:
-            return "hung"
-        # 0 all passed, 5 none was there, -24 out of CPU time
-        return {0: "passed", 5: "passed", -24: "hung"}.get(result.returncode, "failed")
+            ended = threading.Event()
+            watch = threading.Thread(target=_kill_if_idle, args=(process.pid, ended))
+            watch.start()
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            ended.set()
+            watch.join()
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            out.seek(0)
+            said = out.read().decode(errors="replace")
+        # 0 all passed, 5 none was there, -9 idle, -24 out of CPU time
+        result = {0: "passed", 5: "passed", -9: "hung", -24: "hung"}.get(process.returncode, "failed")
+        first = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
+        return result, first[1] if first else said[-300:].strip().replace("\n", " "), usage.ru_utime + usage.ru_stime
 
     def restore(self) -> None:
         for source in self.pristine.rglob("*"):
@@ -115,17 +128,45 @@ class Clone:
                     shutil.copy2(source, target)
 
 
-def outcome(clone: Clone, mutant: mutants.Mutant) -> str:
-    _, native, target, room = next(row for row in ROOMS if row[0] in str(mutant.path))
-    mutant.apply(clone.root)
+def _kill_if_idle(pid: int, ended: threading.Event) -> None:
+    """End a process that waits without end. It is not collected before `ended`, so its number stays its own."""
+    before, since = -1, time.monotonic()
+    while not ended.wait(1):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        used = sum(map(int, fields[11:15]))  # its own time and that of the children it waited for
+        if used != before:
+            before, since = used, time.monotonic()
+        elif time.monotonic() > since + IDLE_SECONDS:
+            os.kill(pid, 9)
+            return
+
+
+def stages(path: Path) -> Iterator[tuple[str, str, str]]:
+    """The tests that judge a mutant, the quickest first: what finds it, their names, their marks."""
+    _, native, target, room = next(row for row in ROOMS if row[0] in str(path))
+    yield "make test", room, QUICK
+    yield "make test", "tests", QUICK
+    if native:
+        yield "make test-all", f"tests/native -k {native}", SLOW
+    if target:
+        yield "make test-all", f"tests/fuzz/test_corpus.py::test_target_takes_every_input[{target}]", SLOW
+    yield "make test-all", room, SLOW
+
+
+def outcome(clone: Clone, mutant: mutants.Mutant) -> tuple[str, str]:
+    """What finds a mutant, and the first test that does."""
+    for _, tests, marks in stages(mutant.path):
+        clone.usual(tests, marks)
     try:
-        if native and clone.test(f"tests/native -k {native}") != "passed":
-            return "found"
-        if target and clone.test(f"tests/fuzz/test_corpus.py::test_target_takes_every_input[{target}]") != "passed":
-            return "found"
+        if not mutant.apply(clone.root):
+            return "DOES NOT APPLY", ""
         if not clone.build():
-            return "does not compile"
-        return {"passed": "SURVIVED", "failed": "found", "hung": "found (hung)"}[clone.test(room)]
+            return "does not compile", ""
+        for name, tests, marks in stages(mutant.path):
+            result, first = clone.test(tests, marks)
+            if result != "passed":
+                return name, first if result == "failed" else f"{tests} hung"
+        return "SURVIVED", ""
     finally:
         clone.restore()
 
@@ -134,33 +175,39 @@ class Campaign:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options, self.lock = options, threading.Lock()
         self.source = mutants.sample(mutants.ROOT, options.n, random.Random(options.seed), options.only)
-        self.outcomes: list[tuple[mutants.Mutant, str]] = []
+        self.outcomes: list[tuple[mutants.Mutant, str, str]] = []
         self.end = time.monotonic() + 60 * options.minutes
 
     def next(self) -> Iterator[mutants.Mutant]:
         while time.monotonic() < self.end:
             with self.lock:
-                judged = sum(result != "does not compile" for _, result in self.outcomes)
+                judged = sum(result not in NOT_JUDGED for _, result, _ in self.outcomes)
                 mutant = next(self.source, None)
             if mutant is None or judged >= self.options.n:
                 return
             yield mutant
 
     def work(self, number: int) -> None:
+        try:
+            self._work(number)
+        except SystemExit as error:  # which a thread would end with in silence
+            print(error, file=sys.stderr, flush=True)
+            os._exit(1)
+
+    def _work(self, number: int) -> None:
         clone = Clone(self.options.work / str(number), self.options.python)
         for mutant in self.next():
-            result = outcome(clone, mutant)
+            result, first = outcome(clone, mutant)
             with self.lock:
-                self.outcomes.append((mutant, result))
-                print(f"{len(self.outcomes):4} {result:17} {mutant}", flush=True)
+                self.outcomes.append((mutant, result, first))
+                print(f"{len(self.outcomes):4} {result:16} {mutant}\n  by {first}", flush=True)
 
     def report(self) -> None:
-        counts = Counter(result for _, result in self.outcomes)
-        judged = len(self.outcomes) - counts["does not compile"]
-        print(f"\n{judged} mutants: {dict(counts)}")
-        for mutant, result in self.outcomes:
-            if result == "SURVIVED":
-                print(mutant)
+        counts = Counter(result for _, result, _ in self.outcomes)
+        print(f"\n{sum(counts.values()) - sum(counts[name] for name in NOT_JUDGED)} mutants: {dict(counts)}\n")
+        print("| mutant | change | found by | first test |\n| --- | --- | --- | --- |")
+        for mutant, result, first in sorted(self.outcomes, key=lambda row: (row[1], str(row[0].path))):
+            print(f"| {mutant.path}:{mutant.line} | {mutant.operator} | {result} | {first} |")
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import oracle
 import recordpress
+from together import together
 
 T = 1_700_000_000_000
 LOG_APPEND_TIME = recordpress.TimestampType.LogAppendTime
@@ -38,7 +39,7 @@ def _appended() -> Iterator[Any]:
         sent = _bytes(case["requests"][0], "sent") or _bytes(answers[0], "sent")
         stored = _bytes(answers[0], "stored")
         if sent and stored and len(list(recordpress.read_batches(sent))) == 1:
-            yield pytest.param(sent, stored, id=case["name"])
+            yield case["name"], sent, stored
 
 
 APPENDED = list(_appended())
@@ -48,8 +49,8 @@ def test_there_are_such_batches() -> None:
     assert len(APPENDED) > 50
 
 
-@pytest.mark.parametrize(("sent", "stored"), APPENDED)
-def test_a_batch_becomes_what_the_broker_stored(sent: bytes, stored: bytes) -> None:
+@together("name, sent, stored", APPENDED, lambda case: case[0])
+def test_a_batch_becomes_what_the_broker_stored(name: str, sent: bytes, stored: bytes) -> None:
     data = bytearray(sent)
     [batch], [wanted] = recordpress.read_batches(data), recordpress.read_batches(stored)
     batch.set_last_offset(wanted.last_offset)

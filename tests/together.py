@@ -1,0 +1,62 @@
+"""One case for many inputs: a test is cheap next to what pytest adds to each case."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import pytest
+
+Test = Callable[..., None]
+
+
+def together(arguments: str, values: Iterable[Any], ids: Callable[[Any], str] = repr) -> Callable[[Test], Test]:
+    """Try all values in one case, which lists every failure. Several arguments, "a, b", take tuples."""
+    return grouped(arguments, values, lambda _: "all", ids)
+
+
+def grouped(
+    arguments: str, values: Iterable[Any], group_of: Callable[[Any], str], ids: Callable[[Any], str] = repr
+) -> Callable[[Test], Test]:
+    """Try all values of a group in one case, which lists every failure. Each gets a `tmp_path` of its own."""
+    names = [name.strip() for name in arguments.split(",")]
+    groups: dict[str, list[Any]] = {}
+    for value in values:
+        groups.setdefault(group_of(value), []).append(value)
+    if not groups:
+        raise ValueError(f"no values for {arguments!r}: the test would try nothing")
+
+    def parametrized(test: Test) -> Test:
+        @functools.wraps(test)
+        def of_group(**given: Any) -> None:
+            members = given.pop(names[0])
+            for name in names[1:]:
+                del given[name]
+            _run(test, names, members, ids, given)
+
+        one = [tuple([group] + [None] * (len(names) - 1)) for group in groups.values()]
+        return pytest.mark.parametrize(names, one, ids=list(groups))(of_group)
+
+    return parametrized
+
+
+def _run(test: Test, names: list[str], values: list[Any], ids: Callable[[Any], str], given: Mapping[str, Any]) -> None:
+    failures: list[tuple[str, BaseException]] = []
+    skips: list[BaseException] = []
+    for number, value in enumerate(values):
+        own = dict(zip(names, value if len(names) > 1 else [value], strict=True))
+        if "tmp_path" in given:
+            own["tmp_path"] = given["tmp_path"] / str(number)
+            own["tmp_path"].mkdir()
+        try:
+            test(**{**given, **own})
+        except pytest.skip.Exception as skipped:
+            skips.append(skipped)
+        except (Exception, pytest.fail.Exception) as error:
+            failures.append((ids(value), error))
+    if failures:
+        texts = [f"{name[:200]}: {type(error).__name__}: {str(error)[:500]}" for name, error in failures]
+        raise AssertionError("\n".join([f"{len(failures)} of {len(values)}:", *texts])) from failures[0][1]
+    if len(skips) == len(values):
+        raise skips[0]
