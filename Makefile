@@ -36,9 +36,9 @@ SOURCES := setup.py src/recordpress/_extension_finder.py $(wildcard build_suppor
 
 say = @echo "recordpress: $(1)" >&2
 
-##@ The two commands
+##@ Start here
 
-demo: $(STAMPS)/with-demo $(INSTALLED) java  ## Show what recordpress does with Kafka logs in Spark
+demo: $(STAMPS)/with-demo $(INSTALLED) java  ## Read, query, recompress and verify Kafka logs in Spark
 	$(PYTHON) demo/demo.py
 
 test: $(TESTING) java  ## Run the tests that need no other process (TESTS="tests/record -k name")
@@ -47,7 +47,7 @@ test: $(TESTING) java  ## Run the tests that need no other process (TESTS="tests
 
 ##@ Checks
 
-check: $(TESTING) $(STAMPS)/with-lint  ## Lint, check types and test what changed, in under a minute
+check: $(TESTING) $(STAMPS)/with-lint  ## Lint, check types and test the changes, in under a minute
 	$(MAKE) --no-print-directory lint mypy
 	$(PYTHON) -m build_support.changed_tests | xargs -r $(PYTHON) -m pytest -q -n $(WORKERS) -m "not slow"
 
@@ -78,10 +78,10 @@ fuzz: $(TESTING)  ## Run every fuzz target for FUZZ_SECONDS (FUZZ="snappy record
 	build_support/debian.sh fuzz
 	PYTHON=$(PYTHON) tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZ)
 
-ci:  ## Run what must pass before a change lands, in a clean clone
+ci:  ## Run all checks that a change must pass, in a clean clone
 	.ci/run
 
-full:  ## Run everything, the long way: about four hours
+full:  ## Run everything: about four hours
 	$(MAKE) demo lint types
 	HYPOTHESIS_PROFILE=thorough $(MAKE) test-all sanitize
 	$(MAKE) sanitize-threads docs
@@ -97,17 +97,17 @@ docs: $(STAMPS)/with-docs $(INSTALLED)  ## Build the site in build/docs/html and
 	$(PYTHON) -m sphinx -q -E -W --keep-going -d build/docs/doctrees docs build/docs/html
 	$(PYTHON) -m pytest -q tests/docs/test_site.py tests/docs/test_public_names.py
 
-bench: $(TESTING) libsnappy  ## Run the benchmarks next to their peers (BENCH=bench/bench_columns.py)
+bench: $(TESTING) libsnappy  ## Run the benchmarks against their peers (BENCH=bench/bench_columns.py)
 	$(PYTHON) -m pytest -q $(BENCH)
 
 wheels: $(STAMPS)/with-release  ## Build all wheels in wheelhouse/ (WHEELS="cp311-manylinux_x86_64")
 	@build_support/debian.sh wheels
 	$(PYTHON) -m build_support.wheels $(WHEELS)
 
-release: $(STAMPS)/with-release  ## Check all that a release needs, then tag it (RELEASE=--dry-run)
+release: $(STAMPS)/with-release  ## Check the requirements of a release, then tag it (RELEASE=--dry-run)
 	$(PYTHON) -m build_support.release $(RELEASE)
 
-# --- targets that are not listed: parts of those above
+# --- unlisted targets: steps of the targets above
 
 build: $(INSTALLED)
 
@@ -118,11 +118,11 @@ sdist: $(STAMPS)/with-build
 bench-smoke: $(TESTING) libsnappy
 	$(PYTHON) -m pytest -q --benchmark-disable $(BENCH)
 
-# what `make test` leaves out
+# the tests that `make test` omits
 test-slow: $(TESTING) java
 	$(PYTHON) -m pytest -q $(SPREAD) --durations=20 -m slow $(TESTS)
 
-# the benchmarks with the libraries that a wheel carries
+# the benchmarks with the libraries of a wheel
 bench-current: $(CURRENT)/.ready $(TESTING) libsnappy
 	RECORDPRESS_PREFIX=$(CURRENT) $(PYTHON) setup.py -q build --build-lib $(CURRENT)/recordpress --build-temp $(CURRENT)/temp
 	RECORDPRESS_PREFIX=$(CURRENT) PYTHONPATH=$(CURRENT)/recordpress $(PYTHON) -m pytest -q $(BENCH)
@@ -139,7 +139,7 @@ help:
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
 	  /^[a-z0-9-]+:.*## / { split($$1, t, ":"); printf "  %-17s %s\n", t[1], $$2 }' $(firstword $(MAKEFILE_LIST))
 
-# --- what the targets need
+# --- requirements of the targets
 
 system:
 	@build_support/debian.sh build
@@ -151,7 +151,7 @@ libsnappy:
 	@build_support/debian.sh bench
 
 $(MADE): | system
-	$(call say,making $(VENV) with $$($(PYTHON3) -V): 10 seconds)
+	$(call say,creating $(VENV) with $$($(PYTHON3) -V): 10 seconds)
 	$(PYTHON3) -m venv --clear $(VENV)
 	$(PYTHON) -m pip install -q --upgrade 'pip >= 25.1'
 	@mkdir $(STAMPS) && touch $@
@@ -171,7 +171,7 @@ $(STAMPS)/with-%: pyproject.toml | $(MADE)
 	@touch $@
 
 $(BUILT): $(SOURCES) $(STAMPS)/with-build
-	$(call say,compiling what changed: about a minute for everything on two cores)
+	$(call say,compiling changed modules: about a minute for everything on two cores)
 	$(PYTHON) setup.py -q build_ext --inplace
 	@mkdir -p build && touch $@
 

@@ -1,5 +1,5 @@
 # Tasks that need Maven, a broker, a server, a mount, an emulator or sources of other projects. `make -f labs.mk help`
-# lists them. Each installs its needs: Debian packages, packages of PyPI in environments of their own, jars of Maven.
+# lists them. Each installs its requirements: Debian packages, PyPI packages in separate environments, Maven jars.
 
 include Makefile
 .DEFAULT_GOAL := help
@@ -11,7 +11,7 @@ UPDATES ?= 1000000
 SCHEDULES ?= 10000
 PACK_LIMITS ?= 16384,262144,1000000,10000000
 
-##@ Next to Kafka's own classes and brokers
+##@ Comparisons with Kafka's own classes and brokers
 
 differential: $(TESTING)  ## Compare with Kafka's own classes on the same sets, requests and fetches
 	@build_support/debian.sh differential
@@ -21,14 +21,14 @@ differential: $(TESTING)  ## Compare with Kafka's own classes on the same sets, 
 	RECORDPRESS_FETCH_SETS=10000 $(PYTHON) -m pytest -q tests/compat/test_fetch_conversion.py
 	$(MAKE) -f labs.mk broker-rules producer-rules old-brokers
 
-broker-rules: $(TESTING)  ## Answer SETS Produce requests like the classes of brokers 3.9 and 4.3
+broker-rules: $(TESTING)  ## Answer SETS Produce requests like the classes of brokers 3.9, 4.3 and 4.4
 	@build_support/debian.sh differential
-	$(MAKE) -f labs.mk build/broker/.jars $(OLD_JARS)/3.9.2/.jars
+	$(MAKE) -f labs.mk build/broker/.jars build/broker-4.4/.jars $(OLD_JARS)/3.9.2/.jars
 	RECORDPRESS_BROKER_SETS=$(SETS) $(PYTHON) -m pytest -q tests/compat/test_broker_rules.py
 
-producer-rules: $(TESTING)  ## Fill, send and split STREAMS streams like Kafka's own producer
+producer-rules: $(TESTING)  ## Fill, send and split STREAMS streams like the producers of 4.3 and 4.4
 	@build_support/debian.sh differential
-	$(MAKE) -f labs.mk build/broker/.jars
+	$(MAKE) -f labs.mk build/broker/.jars build/broker-4.4/.jars
 	RECORDPRESS_PRODUCER_STREAMS=$(STREAMS) RECORDPRESS_PRODUCER_UPDATES=$(UPDATES) RECORDPRESS_PRODUCER_SCHEDULES=$(SCHEDULES) \
 	  RECORDPRESS_PACK_LIMITS=$(PACK_LIMITS) $(PYTHON) -m pytest -q tests/compat/test_producer_rules.py \
 	  tests/producer/test_splitting.py tests/producer/test_pack_sizes.py
@@ -36,7 +36,7 @@ producer-rules: $(TESTING)  ## Fill, send and split STREAMS streams like Kafka's
 OLD_BROKERS := 0.8.2.2 0.9.0.1 0.10.0.1 0.10.2.2 0.11.0.3 1.1.1 2.3.1 2.4.1 2.8.2 3.9.2
 OLD_JARS    := build/old-brokers
 
-old-brokers: $(TESTING) $(STAMPS)/with-old-brokers  ## Ask brokers from 0.8.2 to 3.9 again about a thousand record sets
+old-brokers: $(TESTING) $(STAMPS)/with-old-brokers  ## Repeat about a thousand record sets on brokers from 0.8.2 to 3.9
 	@build_support/debian.sh differential
 	$(MAKE) -f labs.mk $(OLD_BROKERS:%=$(OLD_JARS)/%/.jars)
 	$(PYTHON) -m pytest -q tests/broker/old
@@ -48,15 +48,16 @@ $(OLD_JARS)/%/.jars: tests/broker/old/pom.xml tests/broker/old/jars.sha512
 	cd $(@D) && ! sha512sum *.jar | grep -vxFf '$(CURDIR)/tests/broker/old/jars.sha512'
 	touch $@
 
-# the Scala that the brokers of a release line were published for
+# the Scala version of the brokers of a release line
 scala = $(if $(filter 0.% 1.%,$1),2.11,$(if $(filter 2.%,$1),2.12,2.13))
 
-broker: $(TESTING)  ## Start brokers on logs that recordpress wrote and read every record
+broker: $(TESTING)  ## Start brokers on logs that recordpress wrote, and read every record
 	@build_support/debian.sh differential
-	$(MAKE) -f labs.mk build/broker/.jars $(OLD_JARS)/3.9.2/.jars
-	$(PYTHON) -m pytest -q tests/log/test_broker.py tests/log/test_broker_fetch.py \
+	$(MAKE) -f labs.mk build/broker/.jars build/broker-4.4/.jars $(OLD_JARS)/3.9.2/.jars
+	$(PYTHON) -m pytest -q tests/log/test_broker.py tests/log/test_broker_fetch.py tests/log/test_recovery_beside_kafka.py \
 	  tests/analysis/test_analyze_beside_kafka.py \
-	  tests/producer/test_pack_broker.py tests/spark/test_sink_broker.py tests/compat/test_internal_topics.py \
+	  tests/producer/test_pack_broker.py tests/spark/test_sink_broker.py \
+	  tests/compat/test_internal_topics.py tests/compat/test_dump_tool.py \
 	  tests/adapters/test_adapters_broker.py
 
 ##@ Stores, mounts and clients
@@ -71,7 +72,7 @@ $(AZURITE):
 	npm install --silent --no-audit --no-fund --prefix build/azurite azurite@3.37.0
 
 hdfs: $(TESTING) java  ## Test the file systems against Hadoop (ARROW_LIBHDFS_DIR=DIR has libhdfs.so)
-	@test -n "$(ARROW_LIBHDFS_DIR)" || { echo 'make hdfs ARROW_LIBHDFS_DIR=DIR: where libhdfs.so of a Hadoop is'; exit 2; }
+	@test -n "$(ARROW_LIBHDFS_DIR)" || { echo "set ARROW_LIBHDFS_DIR to the directory with Hadoop's libhdfs.so"; exit 2; }
 	mvn -B -q -Dstyle.color=never -f tests/files/hadoop/pom.xml \
 	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/build/hadoop'
 	JAVA_HOME="$${JAVA_HOME:-$$(dirname "$$(dirname "$$(readlink -f "$$(command -v java)")")")}" \
@@ -79,7 +80,7 @@ hdfs: $(TESTING) java  ## Test the file systems against Hadoop (ARROW_LIBHDFS_DI
 	  $(PYTHON) -m pytest -q tests/files/test_file_systems.py tests/files/test_hdfs.py
 
 nfs: $(TESTING)  ## Write from two hosts: NFS="/mnt/a /mnt/b" are two mounts of one export
-	@test -n "$(word 2,$(NFS))" || { echo 'make nfs NFS="DIR DIR": two mounts of one export'; exit 2; }
+	@test -n "$(word 2,$(NFS))" || { echo 'set NFS="DIR DIR" to two mounts of one export'; exit 2; }
 	RECORDPRESS_NFS='$(NFS)' $(PYTHON) -m pytest -q tests/files/test_two_hosts.py
 
 clients: $(TESTING)  ## Run the record tests of aiokafka and kafka-python with the adapters
@@ -89,7 +90,7 @@ clients: $(TESTING)  ## Run the record tests of aiokafka and kafka-python with t
 CONNECTOR := build/bench/spark-connector
 SPARKS := 4.1.4 4.2.1
 
-spark-versions: $(SPARKS:%=build/spark/%/.tried)  ## Try a query of each kind on older releases of Spark
+spark-versions: $(SPARKS:%=build/spark/%/.tried)  ## Run a query of each kind on older releases of Spark
 
 build/spark/%/.tried: $(TESTING) java $(shell find src/recordpress/spark -name '*.py') tests/spark/test_spark_smoke.py
 	$(PYTHON) -m venv --clear $(@D)
@@ -111,7 +112,7 @@ test-aarch64: $(STAMPS)/with-build  ## Run the suite without Spark on an emulate
 	build_support/debian.sh aarch64
 	PYTHON=$(PYTHON) build_support/aarch64.sh $(TESTS)
 
-test-wheels: $(STAMPS)/with-release  ## Try the wheels on Debian 11 to 13 and testing, musl and arm64
+test-wheels: $(STAMPS)/with-release  ## Test the wheels on Debian 11 to 13 and testing, musl and arm64
 	@build_support/debian.sh wheels roots
 	$(PYTHON) -m build_support.roots $(ROOTS)
 
@@ -127,14 +128,14 @@ plugin: $(TESTING)  ## Install and test examples/recordpress-codec-brotli
 
 ##@ Benchmarks
 
-bench-peers:  ## Build the peers in Java, Rust and Go, which make bench then measures
+bench-peers:  ## Build the peers in Java, Rust and Go for make bench
 	-@build_support/debian.sh bench-peers
 	@$(MAKE) --no-print-directory --keep-going -f bench/peers/Makefile
 
-bench-spark: $(TESTING) java  ## Measure Spark next to its ceiling (SPARK_BENCH="ceiling --batches 4000")
+bench-spark: $(TESTING) java  ## Measure Spark against its ceiling (SPARK_BENCH="ceiling --batches 4000")
 	$(PYTHON) -m bench.spark $(SPARK_BENCH)
 
-bench-spark-connector: $(TESTING) java $(CONNECTOR)/.ready  ## Measure next to Spark's connector (SPARK_BENCH="--batches 2000")
+bench-spark-connector: $(TESTING) java $(CONNECTOR)/.ready  ## Compare speed with Spark's connector (SPARK_BENCH="--batches 2000")
 	$(PYTHON) -m bench.spark connector $(SPARK_BENCH)
 
 # the connector and a Spark 4.0.0 for it: later versions of the connector do not resolve
@@ -149,11 +150,13 @@ $(CONNECTOR)/.ready: bench/spark/connector.xml | $(TESTING)
 	$(@D)/venv/bin/python -m pip install -q 'pyspark == 4.0.0'
 	touch $@
 
-build/broker/.jars: tests/log/kafka/pom.xml tests/log/kafka/jars.sha512
+build/broker/.jars: KAFKA := 4.3.1
+build/broker-4.4/.jars: KAFKA := 4.4.0
+build/broker/.jars build/broker-4.4/.jars: tests/log/kafka/pom.xml tests/log/kafka/jars.sha512
 	rm -rf $(@D)
-	mvn -B -q -Dstyle.color=never -f $< \
+	mvn -B -q -Dstyle.color=never -f $< -Dkafka=$(KAFKA) \
 	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
-	cd $(@D) && sha512sum --quiet --check '$(CURDIR)/tests/log/kafka/jars.sha512'
+	cd $(@D) && ! sha512sum *.jar | grep -vxFf '$(CURDIR)/tests/log/kafka/jars.sha512'
 	touch $@
 
 all: free-threading differential broker clients report plugin spark-versions spark-connector

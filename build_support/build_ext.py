@@ -46,7 +46,7 @@ FOR_SIZE = {
     *(f"broker.{name}" for name in ("_analyze", "_lazy_conversion", "_message_validator", "_messages")),
     *(f"broker.{name}" for name in ("_stored", "_validator")),
     "log._header_walk",
-    *(f"log.copy.{name}" for name in ("_change_entry_magic", "_join", "_recompress_entries", "_recompress_threads")),
+    *(f"log.copy.{name}" for name in ("_change_entry_magic", "_recompress_entries", "_recompress_threads")),
     "producer._packing",
     *(f"record.{name}" for name in ("_recompress", "change_magic")),
     "adapters._client",

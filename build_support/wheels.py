@@ -172,7 +172,8 @@ def headers(python):
     if python.endswith("t"):  # all that `configure --disable-gil` changes in what is public
         file = folder / "pyconfig.h"
         text = file.read_text().replace("/* #undef Py_GIL_DISABLED */", "#define Py_GIL_DISABLED 1")
-        assert "#define Py_GIL_DISABLED 1" in text, f"{file} does not know of free threading"
+        if "#define Py_GIL_DISABLED 1" not in text:
+            raise SystemExit(f"recordpress: {file} has no Py_GIL_DISABLED to define")
         file.write_text(text)
     return folder.resolve()
 

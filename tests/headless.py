@@ -7,6 +7,8 @@ import subprocess
 import zlib
 from pathlib import Path
 
+from patience import HANG
+
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 SCHEMES = {"light": 1, "dark": 0}  # Chromium's preferredColorScheme
 COLORS = {  # ground, today and the stored depth, advised and the deeper ones
@@ -25,7 +27,7 @@ def picture_of(page: str, scheme: str, width: int, height: int, directory: Path)
         f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}", f"--user-data-dir={directory / 'profile'}",
         f"--screenshot={picture}", (directory / "report.html").as_uri(),
     ]  # fmt: skip
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, check=True, capture_output=True, timeout=HANG)
     return picture.read_bytes()
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import mmap
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import recordpress
+from together import together
 
 GOOD = recordpress.write_records([b"value"])
 CODECS = ("gzip", "snappy", "lz4", "zstd")
@@ -298,8 +300,8 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "error", "says"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
-def test_refused(call: Callable[[], object], error: type[Exception], says: str) -> None:
+@together("name, call, error, says", REFUSED, ids=itemgetter(0))
+def test_refused(name: str, call: Callable[[], object], error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says) as caught:
         call()
     assert isinstance(caught.value, TypeError | ValueError)
@@ -378,7 +380,7 @@ def _generator(error: Exception) -> Any:
 
 
 @pytest.mark.parametrize("argument", ITERATED)
-@pytest.mark.parametrize("kind", [RuntimeError, TypeError, ValueError, KeyError, AttributeError])
+@together("kind", [RuntimeError, TypeError, ValueError, KeyError, AttributeError])
 def test_what_a_generator_raises_is_kept(argument: str, kind: type[Exception]) -> None:
     error = kind("mine")
     with pytest.raises(kind) as caught:

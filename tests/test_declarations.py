@@ -96,7 +96,9 @@ cdef extern from "x.h" nogil:
     assert functions(header) == ["rp_f", "rp_h"]
 
 
-def test_every_module_has_a_stub() -> None:
+def test_every_module_that_python_sees_has_a_stub() -> None:
     modules = list((ROOT / "src").rglob("*.pyx"))
-    assert modules
-    assert [path.name for path in modules if not path.with_suffix(".pyi").exists()] == []
+    without = [path for path in modules if not path.with_suffix(".pyi").exists()]
+    assert 0 < len(without) < len(modules)
+    seen = re.compile(r"^(?:(?:def|cpdef|class|cdef class) |[A-Za-z_]+(?:: .*)? = )", re.MULTILINE)
+    assert [path.name for path in without if seen.search(path.read_text(encoding="utf-8"))] == []

@@ -18,6 +18,7 @@ import pytest
 import recordpress
 import recordpress.log
 from odd_values import drain, wrong_answers
+from together import together
 
 DATA = recordpress.write_records([b"value"] * 3, timestamps=[1, 2, 3])
 ZSTD = recordpress.compress(b"value" * 9, "zstd")
@@ -172,7 +173,7 @@ def test_every_public_call_is_tried() -> None:
     assert _public_calls() == set(GOOD)
 
 
-@pytest.mark.parametrize("call", GOOD)
+@together("call", GOOD)
 def test_the_call_to_start_from_succeeds(call: str) -> None:
     drain(_target(call)(**GOOD[call]()))
 

@@ -9,6 +9,7 @@ import pytest
 
 import recordpress
 from modules import MODULES
+from together import grouped
 
 README = Path(__file__).parents[1] / "README.md"
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
@@ -27,11 +28,13 @@ def run(test: doctest.DocTest) -> doctest.TestResults:
     return doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test)
 
 
-@pytest.mark.parametrize("name", ["recordpress", *TRIED])
+@grouped("name", ["recordpress", *TRIED], lambda name: ".".join(name.split(".")[:2]), str)
 def test_docstrings(name, monkeypatch):
     monkeypatch.chdir(README.parent)  # where demo/logs is
     for test in examples(name):
-        pytest.importorskip("pyarrow") if "pyarrow" in test.docstring else None
+        for package in ("pyarrow", "polars"):
+            pytest.importorskip(package) if package in test.docstring else None
+        pytest.importorskip("click") if test.name == "recordpress.cli.main" else None
         assert run(test).failed == 0, test.name
 
 

@@ -64,7 +64,7 @@ LATER = """
 import sys
 import recordpress
 assert not {"recordpress.log._segment", "recordpress.spark._session", "pathlib"} & set(sys.modules), sorted(sys.modules)
-print(recordpress.log.open_log.__name__, recordpress.log.transcode_segment.__name__)
+print(recordpress.log.open_log.__name__, recordpress.log.transcode.__name__)
 assert recordpress.log is sys.modules["recordpress.log"] and "pyarrow" not in sys.modules
 assert set(recordpress.log.__all__) == set(dir(recordpress.log)) and "recordpress.log._verify" not in sys.modules
 for room, name in ((recordpress, "logs"), (recordpress.log, "open_logs")):
@@ -79,7 +79,7 @@ for room, name in ((recordpress, "logs"), (recordpress.log, "open_logs")):
 def test_rooms_that_are_loaded_when_they_are_used():
     printed = subprocess.run([sys.executable, "-c", LATER], check=True, capture_output=True, text=True).stdout
     assert printed.splitlines() == [
-        "open_log transcode_segment",
+        "open_log transcode",
         "module 'recordpress' has no attribute 'logs'",
         "module 'recordpress.log' has no attribute 'open_logs'",
     ]
@@ -103,7 +103,7 @@ import sys
 from recordpress.cli import main
 assert main(["dump", sys.argv[1], "--format", "jsonl"]) == 0
 LATER = {
-    "concurrent.futures", "recordpress.log.copy._copy_log", "recordpress.log.check.repair",
+    "concurrent.futures", "recordpress.log.copy._copy_log", "recordpress.log.copy.repair",
     "recordpress.log.check.verify", "rich", "shutil",
 }
 print(*sorted(LATER & set(sys.modules)))

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import recordpress
+
 ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src"
 PACKAGE = SRC / "recordpress"
@@ -170,3 +172,7 @@ def check_no_circle(room: str) -> None:
 def test_files_are_short_enough_to_be_read() -> None:
     lines = {path: len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in WRITTEN}
     assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}
+
+
+def test_the_door_of_logs_is_narrow() -> None:
+    assert len(recordpress.log.__all__) <= 40

@@ -8,6 +8,7 @@ import pytest
 
 import recordpress
 from recordpress._status import _every_status
+from together import together
 
 CODES = {
     recordpress.CorruptRecordError: 2,
@@ -20,7 +21,7 @@ CODES = {
 ROWS = dict(_every_status())
 
 
-@pytest.mark.parametrize("name", sorted(ROWS))
+@together("name", sorted(ROWS))
 def test_a_status_is_an_exception_with_its_code(name: str) -> None:
     error = ROWS[name]
     if isinstance(error, MemoryError):

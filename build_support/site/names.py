@@ -23,7 +23,7 @@ FIRST = (
 )
 
 # Modules of a room that users import by themselves.
-DOORS = ("recordpress.spark.functions",)
+DOORS = ("recordpress.log.sidecars", "recordpress.spark.functions")
 
 
 def rooms() -> list[str]:

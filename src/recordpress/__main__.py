@@ -1,4 +1,4 @@
-"""``python -m recordpress``: the same as the command ``recordpress``."""
+"""``python -m recordpress``, the same as the command ``recordpress``."""
 
 import sys
 

@@ -5,6 +5,7 @@ from recordpress.typing import Integer, Time
 
 INT32_MAX: int
 INT64_MAX: int
+MOST_THREADS: int
 
 def time(value: Time, name: str) -> int: ...
 def integer(value: Integer, name: str, least: int, most: int) -> int: ...

@@ -14,6 +14,7 @@ from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
 # for Python modules: a C name of libc.stdint is not an attribute of the module
 globals().update(INT32_MAX=(1 << 31) - 1, INT64_MAX=(1 << 63) - 1)
+MOST_THREADS = 1024  # of one call; chosen, not measured: more than the CPUs of common machines
 
 cdef enum:
     SHOWN_CHARACTERS = 100  # of a value's repr: enough to recognise it, short enough to read the sentence around it
@@ -74,7 +75,10 @@ def check_flags(**flags):
 
 def choice(str name, value, accepted):
     """Return `value` if it is one of the strings `accepted`."""
-    if not isinstance(value, str) or value not in accepted:
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{name} must be a str, one of {', '.join(accepted)}, not {type(value).__name__}",
+                                field=name)
+    if value not in accepted:
         raise InvalidArgumentError(f"{name} must be one of {', '.join(accepted)}, not {shown(value)}", field=name)
     return value
 

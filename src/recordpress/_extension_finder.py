@@ -1,4 +1,4 @@
-"""The compiled modules, and the one shared object that holds all of them.
+"""Finder of the compiled modules, which share one shared object.
 
 One file is mapped and relocated in a fraction of the time that sixty take, and holds one copy of each C library that is
 linked statically. The import system finds an extension module by its file name, so `Finder` tells it where these are.
@@ -41,6 +41,7 @@ LIBRARIES = {
     "record.decode": (),
     "record.fields": (),
     "record._records": (),
+    "record.header": (),
     "record._batch": (),
     "columns.catalogue": (),
     "columns._gather": (),
@@ -58,8 +59,9 @@ LIBRARIES = {
     "columns._write_lines": (),
     "columns._match": (),
     "producer._murmur2": (),
-    "columns._table": (),
+    "columns.header_table": (),
     "record.encode": (),
+    "record.open_batch": (),
     "record._record_args": (),
     "record._limit": (),
     "record.builder": (),
@@ -117,7 +119,7 @@ SHARED = "_cyutility"
 
 
 class Finder:
-    """For sys.meta_path: where the modules are."""
+    """Entry of sys.meta_path that finds the compiled modules."""
 
     def __init__(self) -> None:
         # importlib.machinery has these, but importing it takes longer than finding all modules
@@ -130,7 +132,7 @@ class Finder:
         self._names = {f"recordpress.{name}" for name in (SHARED, *LIBRARIES)}
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
-        """As the import system calls it."""
+        """Return the spec of a compiled module, for the import system."""
         if name not in self._names:
             return None
         spec = self._spec(name, self._loader(name, self._file), origin=self._file)

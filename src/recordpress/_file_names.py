@@ -1,6 +1,7 @@
-"""The names of the files in a log dir (Kafka's LogFileUtils, LeaderEpochCheckpointFile and PartitionMetadataFile)."""
+"""Names of the files in a log dir (Kafka's LogFileUtils, LeaderEpochCheckpointFile and PartitionMetadataFile)."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Self
@@ -10,69 +11,19 @@ from recordpress.errors import InvalidArgumentError
 
 _PARTITION_DIRECTORY = re.compile(r"(?P<topic>.+)-(?P<partition>0|[1-9][0-9]{0,9})", re.DOTALL)
 
+URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)(?:::.*)?://", re.DOTALL)  # fsspec chains them: zip::s3://
+_URLS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)(.*?)(?=::[A-Za-z][A-Za-z0-9+.-]*:|$)", re.DOTALL)
+_URL_IN_TEXT = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^\s'\"<>]*)")
+_LONG_SECRET = 8  # characters; a shorter one may be a part of other words
+
+# suffixes and names of files (LogFileUtils, LeaderEpochCheckpointFile, PartitionMetadataFile)
 LOG_FILE_SUFFIX = ".log"
-"""The end of a segment's name (LogFileUtils).
-
-Examples
---------
->>> from recordpress.log import LOG_FILE_SUFFIX
->>> LOG_FILE_SUFFIX
-'.log'
-"""
 INDEX_FILE_SUFFIX = ".index"
-"""The end of an offset index's name (LogFileUtils).
-
-Examples
---------
->>> from recordpress.log import INDEX_FILE_SUFFIX
->>> INDEX_FILE_SUFFIX
-'.index'
-"""
 TIME_INDEX_FILE_SUFFIX = ".timeindex"
-"""The end of a time index's name (LogFileUtils).
-
-Examples
---------
->>> from recordpress.log import TIME_INDEX_FILE_SUFFIX
->>> TIME_INDEX_FILE_SUFFIX
-'.timeindex'
-"""
 TXN_INDEX_FILE_SUFFIX = ".txnindex"
-"""The end of a transaction index's name (LogFileUtils).
-
-Examples
---------
->>> from recordpress.log import TXN_INDEX_FILE_SUFFIX
->>> TXN_INDEX_FILE_SUFFIX
-'.txnindex'
-"""
 PRODUCER_SNAPSHOT_FILE_SUFFIX = ".snapshot"
-"""The end of the name of a snapshot of producers (LogFileUtils).
-
-Examples
---------
->>> from recordpress.log import PRODUCER_SNAPSHOT_FILE_SUFFIX
->>> PRODUCER_SNAPSHOT_FILE_SUFFIX
-'.snapshot'
-"""
 LEADER_EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
-"""The file of a partition's leader epochs (LeaderEpochCheckpointFile).
-
-Examples
---------
->>> from recordpress.log import LEADER_EPOCH_CHECKPOINT
->>> LEADER_EPOCH_CHECKPOINT
-'leader-epoch-checkpoint'
-"""
 PARTITION_METADATA = "partition.metadata"
-"""The file of a topic's id (PartitionMetadataFile).
-
-Examples
---------
->>> from recordpress.log import PARTITION_METADATA
->>> PARTITION_METADATA
-'partition.metadata'
-"""
 
 # The kind of a file by the end of its name.
 _WITHOUT_RECORDS = {
@@ -87,16 +38,7 @@ _ENDINGS = tuple(_WITHOUT_RECORDS)
 
 
 def refuse_without_records(path: str | bytes | PathLike[str] | PathLike[bytes], field: str = "path") -> None:
-    """Raise InvalidArgumentError if a file's name says that it holds no records.
-
-    Examples
-    --------
-    >>> refuse_without_records("orders-0/00000000000000000000.log")
-    >>> refuse_without_records("orders-0/00000000000000000000.index")
-    Traceback (most recent call last):
-    recordpress.errors.InvalidArgumentError: this is an offset index, which holds no records: they are in the .log file
-    ...
-    """
+    """Raise InvalidArgumentError for a file whose name shows that it has no records."""
     name = fspath(path)
     text = name.decode("utf-8", "replace") if isinstance(name, bytes) else name
     if not text.endswith(_ENDINGS):
@@ -104,26 +46,69 @@ def refuse_without_records(path: str | bytes | PathLike[str] | PathLike[bytes], 
     for ending, what in _WITHOUT_RECORDS.items():
         if text.endswith(ending):
             raise InvalidArgumentError(
-                f"this is {what}, which holds no records: they are in the {LOG_FILE_SUFFIX} file next to it",
+                f"this is {what} without records: open the {LOG_FILE_SUFFIX} file next to it",
                 file=printable(text),
                 field=field,
             )
 
 
 def printable(path: str | PathLike[str]) -> str:
-    r"""A path for a message: bytes that are not UTF-8 are shown as ``\xff``.
+    r"""Return a path for a message: bytes that are not UTF-8 as ``\xff``, a URL without its user and its query."""
+    text = fspath(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return _URLS.sub(_shown, text) if URL.match(text) else text
 
-    Examples
-    --------
-    >>> printable("caf\udce9-0")
-    'caf\\xe9-0'
-    """
-    return fspath(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+def refuse_url(path: str | PathLike[str]) -> None:
+    """Raise for a URL in place of a local path: the system's error would quote it."""
+    if URL.match(fspath(path)):
+        raise InvalidArgumentError(f"{printable(path)} is a URL; only a local path is accepted here", field="path")
+
+
+def refuse_ambiguous(url: str) -> None:
+    """Raise if a password has a slash or a question mark that is not encoded: libraries would take it for a path."""
+    if any(set("/?") & set(_parts(match[2])[0]) for match in _URLS.finditer(url)):
+        raise InvalidArgumentError(f"{printable(url)}: write / and ? in its password as %2F and %3F", field="path")
+
+
+def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
+    """Return another library's message without users and queries of URLs, and without these secrets."""
+    text = _URL_IN_TEXT.sub(_shown, text)
+    for secret in secrets:
+        pattern = re.escape(secret)
+        text = re.sub(pattern if len(secret) >= _LONG_SECRET else rf"(?<!\w){pattern}(?!\w)", "***", text)
+    return text
+
+
+def secrets_of(url: str) -> tuple[str, ...]:
+    """Return the user, the password and the options of a URL in every form in which a message may quote them."""
+    from urllib.parse import quote, unquote  # here, because few URLs have secrets
+
+    found = set()
+    for match in _URLS.finditer(url):
+        user, _, query = _parts(match[2])
+        found |= {user, *user.split(":", 1), query, *(pair.partition("=")[2] for pair in query.split("&"))}
+    plain = found | {unquote(one) for one in found}
+    forms = plain | {quote(one, safe="") for one in plain} | {repr(one)[1:-1] for one in plain}
+    return tuple(sorted(forms - {""}, key=len, reverse=True))
+
+
+def _shown(match: re.Match[str]) -> str:
+    return match[1] + _parts(match[2])[1]
+
+
+def _parts(rest: str) -> tuple[str, str, str]:
+    """Split a URL after its scheme into user, place and query. A password may have a slash or a question mark that is
+    not encoded; then its beginning stands where the port would."""
+    authority = re.split("[/?]", rest, maxsplit=1)[0]
+    is_cut = "@" not in authority and ":" in authority and not authority.rpartition(":")[2].isdigit()
+    start = (rest if is_cut else authority).rfind("@") + 1
+    place, _, query = rest[start:].partition("?")
+    return rest[: max(start - 1, 0)], place, query
 
 
 @dataclass(frozen=True, order=True)
 class TopicPartition:
-    """A partition of a topic; its str() is the name of its directory.
+    """Partition of a topic; its str() is the name of its directory.
 
     Examples
     --------
@@ -151,7 +136,7 @@ class TopicPartition:
 
 
 def _is_utf8(name: str) -> bool:
-    """Bytes of a name that are not UTF-8 reach Python as lone surrogates."""
+    """Return whether a name is UTF-8: other bytes are lone surrogates in Python."""
     try:
         name.encode()
     except UnicodeEncodeError:

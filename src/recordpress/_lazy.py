@@ -1,4 +1,4 @@
-"""Packages that import their modules when one of their names is first used (PEP 562).
+"""Lazy imports of packages: a module is imported on the first use of its names (PEP 562).
 
 ``import recordpress`` finds `recordpress.log` and its other packages at no cost, and a command that reads records does
 not load the modules that copy logs. Type checkers read the names in each package's ``__init__.pyi``.

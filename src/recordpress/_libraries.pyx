@@ -7,18 +7,7 @@ from recordpress._c.zstd cimport ZSTD_versionString
 
 
 def library_versions():
-    """The versions of the C libraries, by name; the snappy code is recordpress's own.
-
-    Returns
-    -------
-    dict of str to str
-
-    Examples
-    --------
-    >>> from recordpress._libraries import library_versions
-    >>> sorted(library_versions())
-    ['libdeflate', 'lz4', 'xxhash', 'zstd']
-    """
+    """The versions of the C libraries, by name; the snappy code is recordpress's own."""
     cdef unsigned int xxhash = XXH_versionNumber()  # 802: 0.8.2
     return {
         "libdeflate": (<bytes>LIBDEFLATE_VERSION_STRING).decode("ascii"),

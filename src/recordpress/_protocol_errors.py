@@ -1,4 +1,4 @@
-"""Kafka's error codes with their names: org.apache.kafka.common.protocol.Errors of 4.4.0, all of them."""
+"""Kafka's error codes and names: all of org.apache.kafka.common.protocol.Errors of 4.4.0."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ CONNECTION_CLOSED = "CONNECTION_CLOSED"  # not Kafka's: there is no answer, the 
 
 
 class Errors(IntEnum):
-    """An error of a response, by its code."""
+    """Error of a response, by its code."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -192,10 +192,10 @@ _NAMES = {error.value: error.name for error in Errors}
 
 
 def name_of(code: int | None) -> str:
-    """Kafka's name of a code; None is a connection that was closed. A later Kafka may have codes that this has not."""
+    """Return Kafka's name of a code; None means a closed connection. A later Kafka may have more codes."""
     return CONNECTION_CLOSED if code is None else _NAMES.get(code, f"error {code}")
 
 
 def is_retriable(code: int) -> bool:
-    """Whether the same request may succeed later (RetriableException)."""
+    """Return whether a retry may succeed (RetriableException)."""
     return code in _RETRIABLE

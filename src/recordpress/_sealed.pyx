@@ -4,7 +4,7 @@ arguments."""
 from cpython.ref cimport PyObject
 
 from recordpress._arguments cimport did_you_mean
-from recordpress._c.python cimport PyType_Modified, PyTypeObject, arguments, constructor, vectorcall
+from recordpress._c.python cimport PyType_Modified, PyTypeObject, constructor
 
 from recordpress.errors import ArgumentTypeError
 
@@ -30,20 +30,11 @@ cdef int seal(type kind, str made_by) except -1:
 
 cdef type named = None
 cdef constructor construct = NULL
-cdef vectorcall call = NULL   # Cython 3.3 and later: how `type(...)` is called, without a tuple and a dict
 
 
 cdef PyObject* construct_or_tell(PyTypeObject* kind, PyObject* args, PyObject* kwargs) except NULL:
     try:
         return construct(kind, args, kwargs)
-    except TypeError as error:
-        tell(error)
-        raise
-
-
-cdef PyObject* call_or_tell(PyObject* kind, arguments args, size_t count, PyObject* names) except NULL:
-    try:
-        return call(kind, args, count, names)
     except TypeError as error:
         tell(error)
         raise
@@ -64,12 +55,9 @@ cdef int tell(object error) except -1:
 
 
 cdef int name_in_errors(type builder) except -1:
-    global named, construct, call
+    global named, construct
     named = builder
     cdef PyTypeObject* kind = <PyTypeObject*><PyObject*>builder
-    construct, call = kind.tp_new, kind.tp_vectorcall
-    kind.tp_new = construct_or_tell
-    if call != NULL:
-        kind.tp_vectorcall = call_or_tell
+    construct, kind.tp_new, kind.tp_vectorcall = kind.tp_new, construct_or_tell, NULL
     PyType_Modified(kind)
     return 0

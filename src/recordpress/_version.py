@@ -1,4 +1,4 @@
-"""The version and the distribution's name, for messages and manifests."""
+"""Version and name of the distribution, for messages and manifests."""
 
 DISTRIBUTION = "recordpress"
 VERSION = "0.1.0"

@@ -7,16 +7,8 @@ from libc.stdint cimport INT64_MAX, UINT32_MAX
 from recordpress._arguments cimport integer_of
 from recordpress._buffers cimport InputView, acquire
 from recordpress._c.crc32c cimport (
-    RP_CRC32C_PATHS,
-    rp_crc32c,
-    rp_crc32c_active,
-    rp_crc32c_combine,
-    rp_crc32c_patch,
-    rp_crc32c_path,
-    rp_crc32c_paths,
-    rp_crc_shift,
-    rp_crc_shift_init,
-    rp_crc_shifted,
+    RP_CRC32C_PATHS, rp_crc32c, rp_crc32c_active, rp_crc32c_combine, rp_crc32c_patch, rp_crc32c_path,
+    rp_crc32c_paths, rp_crc_shift, rp_crc_shift_init, rp_crc_shifted,
 )
 from recordpress._c.libdeflate cimport libdeflate_crc32
 
@@ -136,22 +128,13 @@ def crc32(data, value=0):
 
     Parameters
     ----------
-    data : bytes-like
-        Any contiguous buffer, read as it lies in memory. From 32 KiB on, the GIL is released.
-    value : int
-        Checksum of the bytes before `data`, otherwise 0.
+    data, value
+        As in :func:`crc32c`; so are the errors.
 
     Returns
     -------
     int
         0 to 2**32 - 1, as zlib.crc32 gives. The function's source: RFC 1952, section 8.
-
-    Raises
-    ------
-    ArgumentTypeError
-        `data` has no buffer, or `value` is not an integer.
-    InvalidArgumentError
-        The buffer is not contiguous, or `value` is out of range.
 
     Examples
     --------
@@ -199,21 +182,8 @@ def crc32_combine(a, b, len_b):
 
     Parameters
     ----------
-    a, b : int
-        Checksum of the first and of the second.
-    len_b : int
-        Bytes in the second, 0 to 2**63 - 1. The time is O(log len_b).
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ArgumentTypeError
-        An argument is not an integer.
-    InvalidArgumentError
-        An argument is out of range.
+    a, b, len_b
+        As in :func:`crc32c_combine`; so are the result and the errors.
 
     Examples
     --------
@@ -267,23 +237,8 @@ def crc32_patch(crc, old, new, distance):
 
     Parameters
     ----------
-    crc : int
-        Checksum of the byte string before the change.
-    old, new : bytes-like
-        The field's bytes before and after the change, of the same size.
-    distance : int
-        Bytes between the field's end and the end of the byte string, 0 to 2**63 - 1. The time is O(log distance).
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ArgumentTypeError
-        `old` or `new` has no buffer, or another argument is not an integer.
-    InvalidArgumentError
-        The sizes differ, a buffer is not contiguous, or a number is out of range.
+    crc, old, new, distance
+        As in :func:`crc32c_patch`; so are the result and the errors.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The exceptions of recordpress, with Kafka's names and error codes.
+"""Exceptions of recordpress, with Kafka's names and error codes.
 
 ::
 

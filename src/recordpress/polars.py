@@ -1,4 +1,4 @@
-"""Logs in Polars: a lazy frame that reads only what a query needs.
+"""Logs in Polars: a lazy frame that reads only the data that a query needs.
 
 ::
 
@@ -41,7 +41,7 @@ def scan_log(
     codecs: CodecRegistry | None = None,
     **options: Any,
 ) -> polars.LazyFrame:
-    """A log as a lazy frame.
+    """Return a log as a lazy frame.
 
     Only the query's columns are decoded. Filters on topic and partition choose directories, and filters on offset and
     timestamp say where reading begins and ends in them. ``head`` and ``slice`` end it early.
@@ -69,8 +69,8 @@ def scan_log(
     --------
     >>> import polars as pl
     >>> from recordpress.polars import scan_log
-    >>> frame = scan_log("demo/logs")                                               # doctest: +SKIP
-    >>> (frame.filter(pl.col("topic") == "sessions", pl.col("offset") < 100)        # doctest: +SKIP
+    >>> frame = scan_log("demo/logs")
+    >>> (frame.filter(pl.col("topic") == "sessions", pl.col("offset") < 100)
     ...       .group_by("partition").len().sort("partition").collect().rows())
     [(0, 100), (1, 100)]
     """
@@ -96,7 +96,7 @@ def _frame_of(log: Log, names: list[str], options: dict[str, Any]) -> polars.Dat
 
 
 class _Scan:
-    """One run of a query."""
+    """One execution of a query."""
 
     def __init__(
         self, log: Log, names: list[str], predicate: polars.Expr | None, rows: int | None, options: dict[str, Any]
@@ -136,7 +136,7 @@ class _Scan:
 
 
 def _parts_of(expression: polars.Expr) -> Iterator[polars.Expr]:
-    """The expressions that it joins by ``&``."""
+    """Return the expressions that it joins with ``&``."""
     if _operator(expression) in ("And", "LogicalAnd"):
         for inner in expression.meta.pop():
             yield from _parts_of(inner)
@@ -145,7 +145,7 @@ def _parts_of(expression: polars.Expr) -> Iterator[polars.Expr]:
 
 
 def _tree(expression: polars.Expr) -> Any:
-    """The expression in Polars' own JSON. That form may change: unknown parts set no limits."""
+    """Return the expression in Polars' JSON. Its form may change: unknown expressions set no limits."""
     return json.loads(expression.meta.serialize(format="json"))
 
 
@@ -156,7 +156,7 @@ def _operator(expression: polars.Expr) -> str | None:
 
 
 def _chosen(parts: list[polars.Expr]) -> Callable[[Partition], bool]:
-    """Whether a partition satisfies the parts of a predicate that use only topic and partition."""
+    """Return whether a partition satisfies the expressions that use only topic and partition."""
     import polars as pl
 
     def wanted(partition: Partition) -> bool:
@@ -168,7 +168,7 @@ def _chosen(parts: list[polars.Expr]) -> Callable[[Partition], bool]:
 
 
 def _bounds_of(part: polars.Expr) -> dict[str, int]:
-    """The options of `Log.read` for a comparison of offset or timestamp with a value; for others none."""
+    """Return the options of `Log.read` for a comparison of offset or timestamp with a value; {} for others."""
     operator = _operator(part)
     if operator not in _EXCHANGED:
         return {}
@@ -183,7 +183,7 @@ def _bounds_of(part: polars.Expr) -> dict[str, int]:
 
 
 def _literal(value: polars.Expr) -> int | None:
-    """An int as it is, and a datetime in ms, rounded down."""
+    """Return an int unchanged, and a datetime in ms, rounded down."""
     import polars as pl
 
     found = pl.select(value).item()
@@ -193,7 +193,7 @@ def _literal(value: polars.Expr) -> int | None:
 
 
 def _bounds(name: str, operator: str, value: int | None) -> dict[str, int]:
-    """Drops no row that fits. A time that was rounded down may also match the next millisecond."""
+    """Return bounds that keep every matching row. A time that was rounded down may also match the next millisecond."""
     if value is None or not -(1 << 62) < value < 1 << 62:
         return {}
     found = {}

@@ -1,4 +1,4 @@
-"""Types for annotations of what recordpress's functions accept.
+"""Types for annotations of arguments and results.
 
 Importing recordpress does not load this module.
 
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 CompressionType: TypeAlias = Literal["none", "gzip", "snappy", "lz4", "zstd"]
-"""Kafka's names of its codecs.
+"""Kafka's name of a codec.
 
 Examples
 --------
@@ -46,7 +46,7 @@ b'data'
 """
 
 Integer: TypeAlias = SupportsIndex
-"""An int or a NumPy integer. A bool is refused, although type checkers accept it.
+"""An int or a NumPy integer. A bool is rejected, although type checkers accept it.
 
 Examples
 --------
@@ -57,7 +57,10 @@ True
 """
 
 Level: TypeAlias = SupportsIndex | Literal["kafka-default"] | None
-"""A level on the codec's own scale. None and "kafka-default" stand for the level that Kafka's clients use.
+"""Level on the codec's own scale. None and "kafka-default" mean the default level of Kafka's clients.
+
+gzip has -1 and 1 to 9 (-1, the default, is 6), and zstd -131072 to 22 (default 3). lz4 has 1 to 17, where 9, the
+default, is the fast compressor and every other is LZ4 HC. The other codecs have no levels (KIP-390).
 
 Examples
 --------
@@ -80,7 +83,7 @@ Examples
 """
 
 TimestampUnit: TypeAlias = Literal["ms", "us"]
-"""The unit of timestamps in columns: Kafka's milliseconds, or the microseconds that Spark has.
+"""Unit of timestamps in columns: milliseconds, as in Kafka, or microseconds, as in Spark.
 
 Examples
 --------
@@ -91,7 +94,7 @@ Examples
 'timestamp[us, tz=UTC]'
 """
 BinaryType: TypeAlias = Literal["binary", "large_binary", "binary_view"]
-"""The Arrow type of keys and values; that of views shares the memory of the decompressed batches.
+"""Arrow type of keys and values; views share the memory of the decompressed batches.
 
 Examples
 --------
@@ -103,7 +106,7 @@ Examples
 """
 
 HeaderChecksum: TypeAlias = Literal["verify", "ignore"]
-"""What to do about a wrong checksum of an LZ4 frame's header in v1 and v2.
+"""Action on a wrong checksum of an LZ4 frame's header in v1 and v2.
 
 Examples
 --------
@@ -115,7 +118,7 @@ Examples
 """
 
 ShownAs: TypeAlias = Literal["utf8", "hex", "base64", "json", "size"]
-"""How the bytes of keys and values are shown as text.
+"""Encoding of keys and values as text.
 
 Examples
 --------
@@ -126,7 +129,7 @@ Examples
 """
 
 Headers: TypeAlias = Iterable["tuple[str, Buffer | None]"] | Mapping[str, "Buffer | None"]
-"""The headers of one record, as pairs, or as a dict if no key occurs twice.
+"""Headers of one record, as pairs, or as a dict if no key occurs twice.
 
 Examples
 --------
@@ -139,7 +142,7 @@ Examples
 
 
 class BinaryFile(Protocol):
-    """A file opened for reading bytes.
+    """File opened for reading bytes.
 
     Examples
     --------
@@ -152,12 +155,12 @@ class BinaryFile(Protocol):
     """
 
     def readinto(self, buffer: memoryview, /) -> int | None:
-        """Fill a buffer; the number of bytes, 0 at the end of the file."""
+        """Fill a buffer; return the number of bytes, 0 at the end of the file."""
         ...
 
 
 class ArrowArray(Protocol):
-    """Anything that gives its data as one Arrow array.
+    """Object that exports its data as one Arrow array.
 
     Examples
     --------
@@ -172,7 +175,7 @@ class ArrowArray(Protocol):
 
 
 class ArrowStream(Protocol):
-    """Anything that gives its data as a stream of Arrow arrays.
+    """Object that exports its data as a stream of Arrow arrays.
 
     Examples
     --------
@@ -187,7 +190,7 @@ class ArrowStream(Protocol):
 
 
 class BatchOptions(TypedDict, total=False):
-    """Options for a batch's header, shared by BatchBuilder, write_records and write_columns.
+    """Options of a batch header for BatchBuilder, write_records and write_columns.
 
     Attributes
     ----------

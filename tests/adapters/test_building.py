@@ -33,10 +33,14 @@ def meta(metadata: Any) -> Any:
     return metadata and (metadata.offset, metadata.size, metadata.timestamp, metadata.crc, repr(metadata))
 
 
-@clients
 @pytest.mark.parametrize("codec", range(5), ids=CODECS)
 @given(drawn=rows, limit=limits, producer=producers)
-def test_v2(client: Client, codec: int, drawn: Any, limit: int, producer: Any) -> None:
+def test_v2(codec: int, drawn: Any, limit: int, producer: Any) -> None:
+    for client in CLIENTS:
+        build_v2(client, codec, drawn, limit, producer)
+
+
+def build_v2(client: Client, codec: int, drawn: Any, limit: int, producer: Any) -> None:
     theirs, ours = v2(client.default, codec, producer, limit), v2(client.adapter, codec, producer, limit)
     for offset, (time, key, value, headers) in enumerate(drawn):
         if client is AIOKAFKA:
@@ -71,10 +75,14 @@ def compare(client: Client, theirs: bytes, ours: bytearray, codec: int) -> None:
         assert theirs[: epoch.start] + theirs[epoch.stop :] == bytes(ours[: epoch.start] + ours[epoch.stop :])
 
 
-@clients
 @pytest.mark.parametrize(("magic", "codec"), [(m, c) for m in (0, 1) for c in range(4) if (m, c) != (0, 3)])
 @given(drawn=rows, limit=limits)
-def test_v0_and_v1(client: Client, magic: int, codec: int, drawn: Any, limit: int) -> None:
+def test_v0_and_v1(magic: int, codec: int, drawn: Any, limit: int) -> None:
+    for client in CLIENTS:
+        build_legacy(client, magic, codec, drawn, limit)
+
+
+def build_legacy(client: Client, magic: int, codec: int, drawn: Any, limit: int) -> None:
     theirs = client.legacy.LegacyRecordBatchBuilder(magic, codec, limit)
     ours = client.adapter.LegacyRecordBatchBuilder(magic, codec, limit)
     for offset, (time, key, value, _) in enumerate(drawn):

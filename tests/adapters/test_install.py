@@ -11,6 +11,7 @@ import pytest
 from clients import AIOKAFKA, CLIENTS, HAS_BATCH_BUILDER, KAFKA_PYTHON, Client
 
 import recordpress
+from patience import HANG
 from recordpress.adapters import _install
 
 clients = pytest.mark.parametrize("client", CLIENTS, ids=str)
@@ -171,7 +172,7 @@ def test_versions_of_the_client(monkeypatch: pytest.MonkeyPatch, found: str, acc
     if accepted:
         assert _install.check_version("aiokafka", (0, 12), (0, 15))[0] == 0
         return
-    message = f"this adapter is for aiokafka 0.12 or later, below 0.15; installed is {found}"
+    message = f"this adapter is for aiokafka 0.12 or later, below 0.15; {found} is installed"
     with pytest.raises(recordpress.InvalidArgumentError, match=message):
         _install.check_version("aiokafka", (0, 12), (0, 15))
 
@@ -194,7 +195,7 @@ assert own[0] is not aiokafka.consumer.fetcher.MemoryRecords
 
 @pytest.mark.slow
 def test_nothing_changes_without_install() -> None:
-    subprocess.run([sys.executable, "-c", LEAKS], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", LEAKS], check=True, timeout=HANG)
 
 
 def test_a_producer_of_aiokafka_makes_adapter_batches() -> None:

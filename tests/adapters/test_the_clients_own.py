@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from patience import HANG
+
 SOURCES = os.environ.get("RECORDPRESS_CLIENT_SOURCES")
 TESTS = {
     "aiokafka": ("aiokafka", ["tests/record", "tests/test_codec.py"], 150),
@@ -38,7 +40,7 @@ def checkout(client: str, root: Path) -> Path:
         return given
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:",
                "--no-build-isolation", "-d", str(root), f"{client}=={version}"]  # fmt: skip
-    if subprocess.run(command, timeout=300).returncode:
+    if subprocess.run(command, timeout=HANG).returncode:
         pytest.skip(f"pip cannot fetch the archive of {client} {version}")
     [archive] = root.glob("*.tar.gz")
     with tarfile.open(archive) as tar:
@@ -65,6 +67,6 @@ def test_the_clients_record_tests_pass(client: str, tmp_path: Path) -> None:
     options = ["-q", "-p", "under_recordpress", "-p", "no:cacheprovider", "--noconftest"]
     command = [sys.executable, "-m", "pytest", *options,
                "-W", "ignore", *there]  # fmt: skip
-    ran = subprocess.run(command, cwd=tmp_path / "run", env=environment, capture_output=True, text=True, timeout=300)
+    ran = subprocess.run(command, cwd=tmp_path / "run", env=environment, capture_output=True, text=True, timeout=HANG)
     assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-1000:]
     assert int(ran.stdout.splitlines()[-1].split(" passed")[0].split()[-1]) >= least

@@ -102,7 +102,7 @@ def test_a_codec_that_lies_is_found(partition: Path, monkeypatch: pytest.MonkeyP
     from recordpress.analysis import _measure
 
     monkeypatch.setattr(_measure, "decompress", lambda data, codec, most, codecs: bytes(most))
-    with pytest.raises(recordpress.CorruptRecordError, match="zstd are not read as they were"):
+    with pytest.raises(recordpress.CorruptRecordError, match="zstd differ after reading"):
         recordpress.analyze(partition, "zstd")
 
 
@@ -142,7 +142,7 @@ def test_the_baseline_of_logs_that_brokers_wrote(log: oracle.Vector, tmp_path: P
     entries = [batch for batch in recordpress.read_batches(data) if not batch.is_control]
     rows = recordpress.read_columns(data).num_rows
     if not rows:
-        with pytest.raises(recordpress.InvalidArgumentError, match="there is no intact record"):
+        with pytest.raises(recordpress.InvalidArgumentError, match="it has no intact record"):
             recordpress.analyze(path, "none")
         return
     found = recordpress.analyze(path, "none", depths=[1])
@@ -272,6 +272,17 @@ def test_nothing_intact(tmp_path: Path, data: bytes) -> None:
         recordpress.analyze(path)
 
 
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_a_batch_that_is_larger_than_the_sample(is_empty: bool, codec: CompressionType, tmp_path: Path) -> None:
+    """No batch begins where the sample looks: the batch around that place is taken."""
+    values, headers = ([b""] * 30_000, None) if is_empty else ([b"x"], [[("h", b"")] * 30_000])
+    path = tmp_path / SEGMENT
+    path.write_bytes(recordpress.write_records(values, headers=headers, compression_type=codec))
+    found = recordpress.analyze(path, "none", depths=[1], sample_bytes=1024)
+    assert found.sample["records"] == len(values) and not found.findings
+
+
 @together("at", range(0, 1400, 13))
 def test_no_byte_of_a_log_crashes_it(tmp_path: Path, at: int) -> None:
     path = log_of(tmp_path / "orders-0", batches=3, depth=5, codec="lz4") / SEGMENT
@@ -288,7 +299,7 @@ def test_no_byte_of_a_log_crashes_it(tmp_path: Path, at: int) -> None:
 def test_shallow_batches_are_told(tmp_path: Path) -> None:
     found = recordpress.analyze(log_of(tmp_path / "orders-0", batches=500, depth=1), "none/zstd,3")
     advice = found.recommendation
-    assert any("too shallow" in warning for warning in advice["warnings"])
+    assert any("too small" in warning for warning in advice["warnings"])
     assert [one["depth"] for one in advice["by_depth"]] == [1, 2, 10, 100]
     ratios = [one["ratio"] for one in advice["by_depth"]]
     assert ratios == sorted(ratios) and advice["depth"] == 10
@@ -298,7 +309,7 @@ def test_shallow_batches_are_told(tmp_path: Path) -> None:
 def test_deep_batches_are_not_shallow(tmp_path: Path) -> None:
     found = recordpress.analyze(log_of(tmp_path / "orders-0", batches=3, depth=1000), "zstd,3")
     assert found.recommendation["depth"] == 1
-    assert not any("too shallow" in warning for warning in found.recommendation["warnings"])
+    assert not any("too small" in warning for warning in found.recommendation["warnings"])
 
 
 def test_bytes_that_no_codec_makes_smaller(tmp_path: Path) -> None:

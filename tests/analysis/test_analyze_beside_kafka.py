@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import recordpress
+from patience import HANG
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests" / "log"))
@@ -63,7 +64,7 @@ def send(broker: Broker, directory: Path, values: list[bytes], lines: list[str])
     file.write_bytes(b"".join(struct.pack(">i", len(value)) + value for value in values))
     quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"
     command = ["java", quiet, "-cp", f"{JARS}/*", SENDER, broker.address, file]
-    subprocess.run(command, input="\n".join(lines).encode(), check=True, timeout=300)
+    subprocess.run(command, input="\n".join(lines).encode(), check=True, timeout=HANG)
 
 
 def bytes_per_record(path: Path, codec: str, depth: float) -> float:

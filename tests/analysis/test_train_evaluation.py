@@ -97,5 +97,5 @@ def test_the_size_that_is_not_given_is_a_tenth(log: Path) -> None:
 
 def test_what_is_compressed_is_read_back(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_dictionary, "decompress", lambda data, codec, size, dictionaries: bytes(size))
-    with pytest.raises(recordpress.CorruptRecordError, match="not read as it was"):
+    with pytest.raises(recordpress.CorruptRecordError, match="differs after decompression"):
         recordpress.train_dictionary(log, 2048, depths=(1,))

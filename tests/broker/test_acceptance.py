@@ -8,7 +8,7 @@ from acceptance import Case, Exchange, cases, clock, without_topic
 
 import recordpress
 from recordpress.broker import PartitionLog, Verdict
-from recordpress.log import ProducerState
+from recordpress.log.sidecars import ProducerState
 from together import grouped
 
 CASES = cases()

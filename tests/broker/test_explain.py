@@ -432,3 +432,11 @@ def test_all_of_it_can_be_json() -> None:
     assert list(batch)[:5] == ["position", "verdict", "error_code", "relation", "reasons"]
     assert list(batch["reasons"][0]) == ["id", "rule", "source", "message", "advice"]
     assert json.loads(json.dumps(batch)) == batch
+
+
+@pytest.mark.parametrize(("magic", "value_length"), [(0, 22), (1, 30)])
+def test_no_client_is_read_from_a_value_that_does_not_fit(magic: int, value_length: int) -> None:
+    data = bytearray(record_set("gzip", magic=magic))
+    assert only(recordpress.explain(bytes(data), now_ms=NOW)).client != "gzip"
+    data[value_length : value_length + 4] = (len(data) - value_length).to_bytes(4, "big")
+    assert only(recordpress.explain(bytes(data), now_ms=NOW)).client == "gzip"

@@ -56,8 +56,10 @@ def test_a_null_set_and_an_unknown_codec_in_an_old_request() -> None:
 @pytest.mark.parametrize("name", ["rec_length_big_gzip", "rec_length_minus2_lz4", "rec_length_minus_first_zstd"])
 @pytest.mark.parametrize("helpful", [False, True])
 def test_lengths_that_lie_are_told_of(name: str, helpful: bool) -> None:
-    """A broker keeps them, and consumers stop there."""
-    verdict = validate(crafted(name), now_ms=NOW, helpful=helpful)
+    """A broker keeps them, and consumers stop there; from 4.4 on, it refuses those that are negative."""
+    newest = validate(crafted(name), now_ms=NOW, helpful=helpful)
+    assert newest.reasons == ([Reason.RECORD_SIZE] if "minus" in name else [])
+    verdict = validate(crafted(name), now_ms=NOW, helpful=helpful, broker_version="4.3")
     assert verdict.accepted
     assert verdict.findings == ["poisoned"]
     with pytest.raises(recordpress.InvalidRecordError):

@@ -8,7 +8,7 @@ import pytest
 
 import recordpress
 from recordpress.broker import PartitionLog, Reason, Verdict, validate
-from recordpress.log import ProducerState
+from recordpress.log.sidecars import ProducerState
 
 NOW = 1700000000000
 LAST_SEQUENCE = 2**31 - 1
@@ -244,6 +244,55 @@ def test_a_later_batch_waits_for_the_one_that_could_not_be_verified() -> None:
     assert append(log, batch(3, txn=True)).error_code == 45
     assert append(log, batch(2, txn=True)).error_code == 0
     assert append(log, batch(3, txn=True)).error_code == 0
+
+
+@pytest.mark.parametrize(
+    ("version", "produce", "marker_epoch", "code"),
+    [("4.3", 12, 0, 45), ("4.0", 12, 0, 45), ("4.3", 12, 1, 0), ("4.3", 11, 0, 0), ("3.9", 11, 0, 0)],
+)
+def test_the_lowest_sequence_is_kept_after_a_marker_of_its_epoch(
+    version: str, produce: int, marker_epoch: int, code: int
+) -> None:
+    """Markers of transactions that have their own epoch come in the next one (UnifiedLog.updateProducers)."""
+    log = log_of(version)
+    unnumbered = bytearray(batch(0, txn=True))
+    unnumbered[53:57] = b"\xff" * 4
+    unnumbered[17:21] = recordpress.crc32c(unnumbered[21:]).to_bytes(4, "big")
+    assert append(log, bytes(unnumbered), produce_version=produce).error_code == 87
+    assert log.end_transaction(7, marker_epoch, commit=False, now_ms=NOW).error_code == 0
+    assert append(log, batch(0, epoch=marker_epoch, txn=True), produce_version=produce).error_code == code
+
+
+@pytest.mark.parametrize(
+    ("version", "epochs", "is_open", "transaction_version", "code"),
+    [
+        ("4.3", (5, 5), True, 2, 47),
+        ("4.3", (5, 5), True, 1, 0),
+        ("4.3", (5, 6), True, 2, 0),
+        ("4.3", (5, 5), False, 2, 0),  # a retry: the transaction has ended (KAFKA-19999)
+        ("4.3", (5, 4), False, 2, 47),
+        ("4.3", (32767, 32767), True, 2, 0),
+        ("4.2", (32767, 32767), True, 2, 47),
+        ("4.2", (5, 5), False, 2, 0),
+        ("4.1", (5, 5), True, 2, 0),
+    ],
+)
+def test_a_marker_of_transaction_version_2_is_of_a_new_epoch(
+    version: str, epochs: tuple[int, int], is_open: bool, transaction_version: int, code: int
+) -> None:
+    log = log_of(version)
+    assert append(log, batch(0, epoch=epochs[0], txn=is_open)).error_code == 0
+    answer = log.end_transaction(7, epochs[1], commit=True, transaction_version=transaction_version, now_ms=NOW)
+    assert outcome(answer)[:2] == (code, ["PRODUCER_EPOCH"] if code else OK)
+
+
+def test_the_epoch_of_a_marker_counts_before_that_of_its_coordinator() -> None:
+    log = log_of("4.3")
+    assert log.end_transaction(7, 5, commit=True, coordinator_epoch=9, now_ms=NOW).error_code == 0
+    append(log, batch(0, epoch=5, txn=True))
+    for version, code in ((2, 47), (1, 52)):
+        answer = log.end_transaction(7, 5, commit=True, transaction_version=version, coordinator_epoch=8, now_ms=NOW)
+        assert answer.error_code == code
 
 
 @pytest.mark.parametrize("committed", [True, False])

@@ -2,9 +2,8 @@
 
 import re
 
-import pytest
-
 from recordpress.broker import Finding, Reason
+from together import together
 
 ROWS = [*Reason, *Finding]
 
@@ -15,7 +14,7 @@ def test_the_reasons_to_rebuild_come_first() -> None:
     assert [reason for reason in Reason if reason.stage == "rebuild"] == list(Reason)[:4] == first
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@together("row", ROWS, ids=str)
 def test_a_row_says_everything(row: Reason | Finding) -> None:
     assert row.value == (row.name if isinstance(row, Reason) else row.name.lower())
     assert row.rule and row.source

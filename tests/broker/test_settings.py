@@ -23,7 +23,7 @@ def test_releases_that_are_known(version: str) -> None:
     assert ".".join(map(str, rules_of(version).version)) == version
 
 
-@pytest.mark.parametrize("version", ["0.8.1", "0.12", "1.2", "2.9", "3.10", "4.4", "5.0", "3", "", "x", "3.9.x", "٣.٩"])
+@pytest.mark.parametrize("version", ["0.8.1", "0.12", "1.2", "2.9", "3.10", "4.5", "5.0", "3", "", "x", "3.9.x", "٣.٩"])
 def test_releases_that_are_not_known(version: str) -> None:
     with pytest.raises(recordpress.InvalidArgumentError) as error:
         rules_of(version)
@@ -31,11 +31,11 @@ def test_releases_that_are_not_known(version: str) -> None:
 
 
 def test_an_unknown_release_is_told_the_range() -> None:
-    with pytest.raises(recordpress.InvalidArgumentError, match=r"from 0\.8\.2 to 4\.3, not '4\.9'"):
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"from 0\.8\.2 to 4\.4, not '4\.9'"):
         rules_of("4.9")
 
 
-@pytest.mark.parametrize("version", [4.3, None, (4, 3), b"4.3"])
+@pytest.mark.parametrize("version", [4.4, None, (4, 3), b"4.3"])
 def test_a_release_is_text(version: Any) -> None:
     with pytest.raises(recordpress.ArgumentTypeError):
         rules_of(version)
@@ -49,7 +49,7 @@ def test_a_release_is_text(version: Any) -> None:
         ("2.5", (0, 8), LONG_MAX, 1048588),
         ("3.9", (0, 11), LONG_MAX, 1048588),
         ("4.0", (3, 12), 3600000, 1048588),
-        ("4.3", (3, 13), 3600000, 1048588),
+        ("4.4", (3, 13), 3600000, 1048588),
     ],
 )
 def test_defaults_by_release(version: str, produce: tuple[int, int], after: int, size: int) -> None:
@@ -224,3 +224,13 @@ def test_a_plug_in_that_is_not_asked_for() -> None:
     given = {"compression.type": "zstd", "pluggable.factory.plugin": "other"}
     with pytest.warns(UserWarning, match="no effect: compression.type is zstd"):
         assert log_config(given, rules_of("4.3"), codecs_given(plug_ins())).compression_type == "zstd"
+
+
+def test_the_largest_record_of_a_compressed_batch() -> None:
+    name = "max.decompressed.message.bytes"
+    sizes = [log_config({name: 100}, rules_of(version)).max_record_bytes for version in ("4.3", "4.4")]
+    assert sizes == [0, 100]
+    assert log_config(None, rules_of("4.4")).max_record_bytes == 2**31 - 9
+    for wrong in (0, 2**31 - 8):
+        with pytest.raises(recordpress.InvalidArgumentError, match=name):
+            log_config({name: wrong}, rules_of("4.4"))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import recordpress
+from recordpress.broker import Reason, validate
 from recordpress.broker._validator import FINDINGS, REASONS, Validation, validate_records
 
 T = 1_700_000_000_000
@@ -77,6 +78,21 @@ def record(offset_delta: int, value: bytes = b"v", length: int | None = None) ->
     body = bytes([0, 0, offset_delta << 1, 1, len(value) << 1]) + value + b"\0"
     length = len(body) if length is None else length
     return bytes([length * 2 if length >= 0 else -length * 2 - 1]) + body
+
+
+def long_record(offset_delta: int, value: bytes, length: int | None = None) -> bytes:
+    """A record whose lengths take two bytes or more."""
+    body = bytes([0, 0, offset_delta << 1, 1]) + varint(len(value)) + value + b"\0"
+    return varint(len(body) if length is None else length) + body
+
+
+def varint(value: int) -> bytes:
+    left = (value << 1 ^ value >> 31) & 0xFFFFFFFF
+    encoded = bytearray()
+    while left >= 0x80:
+        encoded.append(left & 0x7F | 0x80)
+        left >>= 7
+    return bytes([*encoded, left])
 
 
 # ---- kept
@@ -196,6 +212,63 @@ def test_a_length_that_lies_is_seen_where_it_is_used(length: int) -> None:
     assert (kept.error_code, names(kept.findings, FINDINGS)) == (0, ["poisoned"])
     assert validated(v2_of(records, "lz4", 2), "lz4", "zstd").error_code == 87
     assert validated(v2_of(records, "none", 2), "none").error_code == 87
+
+
+# A batch of one record in zstd whose length is negative, as a fuzzer made it: 4.3.1 keeps it, 4.4.0 refuses it.
+NEGATIVE_LENGTH = bytes.fromhex(
+    "00000000000000000000004dffffffff02f539c4c20004000000000000018bcfe568000000018bcfe56800ffffffffffffffffffffffffffff"
+    "0000000128b52ffd00588000001f00000012cfb52d027cbcc7d0630100010000"
+)
+
+
+@pytest.mark.parametrize("target", ["lz4", "zstd"])
+@pytest.mark.parametrize(
+    ("most", "length", "detail"),
+    [
+        (0, None, ""),
+        (206, None, "Invalid record size: 207 exceeds the configured maximum record size of 206."),
+        (207, None, ""),
+        (206, -1, "Invalid record size: -1 is negative."),
+        (2**31 - 9, -1, "Invalid record size: -1 is negative."),
+        (
+            2**31 - 9,
+            2**31 - 1,
+            f"Invalid record size: {2**31 - 1} exceeds the configured maximum record size of {2**31 - 9}.",
+        ),
+        (5000, 5001, "Invalid record size: 5001 exceeds the configured maximum record size of 5000."),
+    ],
+)
+def test_the_largest_record_of_a_compressed_batch(target: str, most: int, length: int | None, detail: str) -> None:
+    """Kafka 4.4: DefaultRecord.readFrom and readPartiallyFrom."""
+    records = record(0) + long_record(1, bytes(200), length) + record(2)
+    answer = validated(v2_of(records, "lz4", 3), "lz4", target, max_record_bytes=most)
+    expected = (87, "RECORD_SIZE", detail) if detail else (0, None, None)
+    assert (answer.error_code, answer.refusal, answer.detail) == expected
+    assert validated(v2_of(record(0), "none", 1), "none", max_record_bytes=1).error_code == 0
+
+
+def test_a_negative_length_of_a_compressed_record() -> None:
+    for version, code in (("4.3", 0), ("4.4", 87)):
+        verdict = validate(NEGATIVE_LENGTH, broker_version=version, produce_version=11, now_ms=T)
+        assert verdict.error_code == code
+        assert (verdict.reasons == [Reason.RECORD_SIZE]) is (code == 87)
+
+
+def test_records_before_one_that_is_too_large_are_checked_first() -> None:
+    records = record(0) + long_record(1, bytes(200))
+    answer = validated(v2_of(records, "lz4", 2), "lz4", max_record_bytes=100, compacted=True)
+    assert (answer.refusal, answer.record_errors) == ("RECORD_SIZE", [])
+
+
+@pytest.mark.parametrize("target", ["lz4", "zstd"])
+def test_the_text_on_a_record_of_log_append_time_shows_its_sizes(target: str) -> None:
+    body = bytes([0, 0, 0, 3, 7]) + b"\0"  # key -2, value -4
+    data = bytearray(v2_of(bytes([12]) + body, "lz4", 1))
+    data[22] |= 8
+    answer = validated(with_crc(bytes(data)), "lz4", target, log_append_time=True)
+    [(_, text)] = answer.record_errors
+    sizes = "key=-2 bytes, value=-4 bytes" if target == "lz4" else "key=0 bytes, value=0 bytes"
+    assert sizes in text
 
 
 def test_a_length_of_six_bytes() -> None:

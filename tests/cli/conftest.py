@@ -19,6 +19,11 @@ pytest.importorskip("rich")
 
 INSTALLED = shutil.which("recordpress", path=str(Path(sys.executable).parent))
 COMMAND = [INSTALLED] if INSTALLED else [sys.executable, "-m", "recordpress"]
+# The program, for `python -c`, with progress from its first bytes on.
+AT_ONCE = (
+    "import sys, recordpress.cli, recordpress.cli._progress as shown; "
+    "shown.PATIENCE = 0; sys.exit(recordpress.cli.main())"
+)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,9 @@ import pytest
 
 import recordpress
 from cli.conftest import COMMAND, environment
-from recordpress.log import read_content, repair, verify
+from patience import HANG
+from recordpress.log import repair, verify
+from segments import read_content
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +64,7 @@ def test_lines_that_do_not_fit_on_the_disk(tmp_path: Path, format_: str, unbuffe
             stdout=file,
             stderr=subprocess.PIPE,
             env=environment(PYTHONUNBUFFERED=unbuffered),
-            timeout=120,
+            timeout=HANG,
         )
     assert done.returncode == 3
     assert done.stderr.decode().splitlines()[-1] == "recordpress: File too large"
@@ -72,7 +74,7 @@ def test_lines_that_do_not_fit_on_the_disk(tmp_path: Path, format_: str, unbuffe
 def test_a_stream_that_is_closed(tmp_path: Path) -> None:
     def ls(path: Path, streams: str) -> subprocess.CompletedProcess[bytes]:
         command = ["sh", "-c", f'exec "$@" {streams}', "sh", *COMMAND, "ls", str(path)]
-        return subprocess.run(command, capture_output=True, env=environment(), timeout=120)
+        return subprocess.run(command, capture_output=True, env=environment(), timeout=HANG)
 
     directory = make_log(tmp_path / "topic-0", segments=1)
     done = ls(directory, ">&-")
@@ -94,7 +96,7 @@ def on_small_disk(size: str, directory: Path, command: list[str]) -> subprocess.
         capture_output=True,
         text=True,
         env=environment(),
-        timeout=120,
+        timeout=HANG,
     )
 
 
@@ -133,7 +135,7 @@ def without_privileges(*arguments: object) -> subprocess.CompletedProcess[str]:
         if not shutil.which("setpriv"):
             pytest.skip("root may do everything")
         command = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", *command]
-    return subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=HANG)
 
 
 READERS = {
@@ -235,7 +237,7 @@ def killed_at(step: int, work: str, source: Path, target: Path) -> subprocess.Co
         capture_output=True,
         text=True,
         env=environment(),
-        timeout=120,
+        timeout=HANG,
     )
 
 

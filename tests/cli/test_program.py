@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import COMMAND, Run, environment
+from patience import HANG
 from recordpress.cli._app import program
 from recordpress.cli._verbs import VERBS
 
@@ -71,7 +72,7 @@ def test_the_list_of_verbs_says_what_their_help_says(name: str) -> None:
 def test_a_verb_that_is_not_there(run: Run) -> None:
     done = run("lst")
     assert (done.status, done.text) == (2, "")
-    assert done.err.startswith("recordpress: there is no command 'lst'; there are ")
+    assert done.err.startswith("recordpress: unknown command 'lst'; commands are ")
     assert done.err.endswith("try: recordpress --help\n")
 
 
@@ -104,7 +105,7 @@ def test_a_reader_that_has_seen_enough() -> None:
     process.stdout.close()
     assert process.stderr.read() == b""
     process.stderr.close()
-    assert process.wait(60) == 141
+    assert process.wait(HANG) == 141
 
 
 @pytest.mark.parametrize(
@@ -136,5 +137,5 @@ def test_no_color_on_a_terminal(no_color: str) -> None:
         while piece := os.read(terminal, 1 << 16):
             text += piece
     os.close(terminal)
-    assert process.wait(60) == 0
+    assert process.wait(HANG) == 0
     assert b"partition" in text and (b"\x1b[" in text) == (not no_color)

@@ -13,13 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import COMMAND, Run, environment
+from cli.conftest import AT_ONCE, COMMAND, Run, environment
 from cli.logs import SEGMENT, files_of, many_batches, partition
-
-AT_ONCE = (
-    "import sys, recordpress.cli, recordpress.cli._progress as shown; "
-    "shown.PATIENCE = 0; sys.exit(recordpress.cli.main())"
-)
+from patience import HANG
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +46,7 @@ def on_a_terminal(*arguments: object, command: list[str], interrupt: bool = Fals
     assert process.stdout is not None
     with process.stdout as stdout:
         out = stdout.read()
-    return process.wait(60), out.decode(), shown.decode()
+    return process.wait(HANG), out.decode(), shown.decode()
 
 
 @pytest.mark.slow
@@ -68,8 +64,9 @@ def test_a_terminal_shows_bytes_and_the_time_that_is_left(verb: str, log: Path) 
 
 
 @pytest.mark.slow
-def test_what_takes_less_than_a_second_shows_nothing(tmp_path: Path) -> None:
-    status, out, shown = on_a_terminal("scan", partition(tmp_path), command=COMMAND)
+def test_what_takes_less_time_than_its_patience_shows_nothing(tmp_path: Path) -> None:
+    patient = [sys.executable, "-c", AT_ONCE.replace("PATIENCE = 0", "PATIENCE = 1e6")]
+    status, out, shown = on_a_terminal("scan", partition(tmp_path), command=patient)
     assert (status, shown) == (0, "")
     assert out.startswith("no findings")
 
@@ -103,7 +100,7 @@ def interrupt(arguments: list[object], written: Callable[[], bool]) -> None:
             time.sleep(0.001)
         process.send_signal(signal.SIGINT)
         said = stderr.read().decode()
-        assert (process.wait(60), said.splitlines()[-1:]) == (130, ["recordpress: interrupted"])
+        assert (process.wait(HANG), said.splitlines()[-1:]) == (130, ["recordpress: interrupted"])
         assert 'File "' not in said or "Exception ignored" in said  # Python has its own finalizers
 
 
@@ -126,7 +123,7 @@ def test_a_transcode_that_was_interrupted_goes_on(run: Run, log: Path, tmp_path:
     assert 0 < len(list(tmp_path.glob(finished))) < 8
     done = run(*arguments)
     assert done.status == 0
-    assert "segment done by an earlier run" in done.err or "segments done by an earlier run" in done.err
+    assert "segment finished by an earlier run" in done.err or "segments finished by an earlier run" in done.err
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["copy", "logs"]
 
 
@@ -143,4 +140,4 @@ def test_a_reader_that_has_seen_enough_of_many_findings(run: Run, tmp_path: Path
     process.stdout.close()
     with process.stderr as stderr:
         assert stderr.read() == b""
-    assert process.wait(60) == 141
+    assert process.wait(HANG) == 141

@@ -39,10 +39,13 @@ def test_repair_of_what_is_whole_finds_nothing(run: Run, tmp_path: Path) -> None
 def test_repair_writes_to_no_directory_that_is_there(run: Run, tmp_path: Path) -> None:
     source = damaged(tmp_path)
     before = files_of(tmp_path)
-    for target in (source, tmp_path):
+    for target, problem in (
+        (source, f" lies inside the source {source}"),
+        (tmp_path, " exists: nothing is overwritten"),
+    ):
         done = run("repair", source, target)
         assert (done.status, done.text) == (2, "")
-        assert done.err == f"recordpress: {source} is there already\n"
+        assert done.err == f"recordpress: {target}{problem}\n"
     assert files_of(tmp_path) == before
 
 

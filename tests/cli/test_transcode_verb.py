@@ -114,7 +114,7 @@ def test_a_second_run_finds_the_copy(run: Run, tmp_path: Path) -> None:
     run("transcode", source, target, "--codec", "zstd")
     before = files_of(target)
     done = run("transcode", source, target, "--codec", "zstd")
-    assert (done.status, done.err) == (0, "1 segment done by an earlier run\n")
+    assert (done.status, done.err) == (0, "1 segment finished by an earlier run\n")
     assert files_of(target) == before
 
 
@@ -146,7 +146,7 @@ def test_what_follows_the_last_batch_is_a_finding(run: Run, tmp_path: Path) -> N
         ([], "Missing option '--codec'"),
         (["--codec", "brotli"], "'brotli' is not one of"),
         (["--codec", "zstd", "--level", "23"], "23"),
-        (["--codec", "zstd", "--min-gain", "200%"], "'200%' is not a part of something"),
+        (["--codec", "zstd", "--min-gain", "200%"], "'200%' is not a share"),
         (["--codec", "zstd", "--batch-bytes", "much"], "'much' is not a size"),
         (["--codec", "zstd", "--threads", "0"], "0 is not in the range"),
     ],

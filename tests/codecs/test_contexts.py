@@ -7,6 +7,7 @@ from threading import Barrier
 import pytest
 
 import recordpress
+from patience import HANG
 
 CODECS = ("gzip", "snappy", "lz4", "zstd")
 
@@ -59,7 +60,7 @@ class Meeting:
         self._barrier = Barrier(2)
 
     def compress(self, data: bytes) -> bytes:
-        self._barrier.wait(30)
+        self._barrier.wait(HANG)
         return data
 
     def decompress(self, data: bytes, max_output: int) -> bytes:

@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 
 import recordpress
+from patience import HANG
 from recordpress.producer import BatchAccumulator, CompressionRatioEstimator, split
+from together import together
 
 # The bytes of KIP-984's layout, with the length of the name as one byte: header, 4, "demo", one record.
 DEMO = bytes.fromhex(
@@ -238,7 +240,7 @@ CORRUPT = {
 }
 
 
-@pytest.mark.parametrize("name", CORRUPT.values(), ids=CORRUPT)
+@together("name", CORRUPT.values())
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_a_name_that_is_none_is_corrupt(name: bytes, read: Callable[..., Any]) -> None:
     data = resized(DEMO[:61] + name)
@@ -538,7 +540,7 @@ def test_one_that_is_thread_safe_is_called_by_several() -> None:
     codec = Alone()
     codecs = recordpress.CodecRegistry()
     codecs.register("alone", codec, thread_safe=True)
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=HANG)
     codec.compress = lambda data: (both.wait(), data)[1]  # type: ignore[method-assign,assignment]
     codecs.register("both", codec, thread_safe=True)
     threads = [

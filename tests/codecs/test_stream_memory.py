@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import recordpress
+from patience import HANG
 
 pytestmark = [
     pytest.mark.memory,
@@ -64,7 +65,7 @@ def cost(codec: str, payload: bytes, path: Path, cap: int, pieces: int, *diction
     path.write_bytes(payload)
     arguments = [codec, SIZE, cap, pieces, path, *dictionaries]
     command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=HANG)
     assert (result.returncode, result.stderr) == (0, "")
     peak, kept = result.stdout.split()
     return int(peak) << 10, int(kept) << 10

@@ -3,12 +3,14 @@
 import io
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import recordpress
 from other_thread import MOST_TRIES, another_thread
+from recordpress.codecs.table import CodecTable
+from recordpress.typing import CompressionType
 
 ROOMS = Path(recordpress.__file__).parent
 OWN = {"_gzip.pyx", "_snappy.pyx", "_lz4.pyx", "_zstd.pyx", "table.pxd", "table.pyx"}
@@ -32,6 +34,21 @@ def test_no_file_but_its_own_names_a_codec(room: str) -> None:
         if path.suffix in (".pyx", ".pxd", ".py") and path.name not in OWN and path.name != "__init__.py"
         for line in code(path)
         if NAMES.search(line) and not path.stem.startswith(("_gzip", "_snappy", "_lz4", "_zstd"))
+    ]
+    assert found == []
+
+
+def test_the_table_and_its_type_list_the_codecs() -> None:
+    """But for Parquet's codecs, those of brokers before 0.11, and the marks of each codec's clients."""
+    assert get_args(CompressionType) == tuple(CodecTable().ids)
+    exempt = {"typing.py", "spark/_parquet.py", "broker/_old_streams.py", "broker/_client.py"}
+    one = "[\"'](?:gzip|snappy|lz4|zstd)[\"']"
+    found = [
+        f"{path.relative_to(ROOMS)}: {line.strip()}"
+        for path in sorted(ROOMS.rglob("*.p*"))
+        if path.suffix in (".py", ".pyx", ".pxd") and str(path.relative_to(ROOMS)) not in exempt
+        for line in code(path)
+        if re.search(f"{one}.*{one}", line)
     ]
     assert found == []
 

@@ -8,6 +8,7 @@ from samples import HEADER, KINDS, SIZES, decompressed, exact, noise, text
 
 import oracle
 import recordpress
+from together import together
 
 DATA = text(200_000)
 MAGIC = bytes.fromhex("28b52ffd")
@@ -36,9 +37,7 @@ def test_example():
     )
 
 
-@pytest.mark.parametrize(
-    ("level", "size"), [(level, size) for level in WINDOWS if level < 22 for size in (0, 1, 5000, 131073)]
-)
+@together("level, size", [(level, size) for level in WINDOWS if level < 22 for size in (0, 1, 5000, 131073)])
 def test_frames_are_java_s(level, size):
     """No content size, no checksum, the window of an unknown size, an empty last block; from one call and a stream."""
     data = text(size)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import recordpress
 from recordpress.dictionaries import Dictionary, dictionary_id, train
+from together import together
 
 VALUES = [
     b'{"user": %d, "city": "%s", "active": %s}' % (n * 7919 % 10007, city, flag)
@@ -40,7 +41,7 @@ def test_a_trained_dictionary_is_zstd_s() -> None:
     assert ours < 0.6 * sum(len(recordpress.compress(value, "zstd")) for value in VALUES)
 
 
-@pytest.mark.parametrize("level", [None, -7, 1, 3, 9, 19])
+@together("level", [None, -7, 1, 3, 9, 19])
 @pytest.mark.parametrize("size", SIZES)
 def test_frames_go_both_ways(level: int | None, size: int) -> None:
     value = sized(size)
@@ -102,7 +103,7 @@ def read_in_pieces(data: bytes, step: int, dictionaries, cap: int = 1 << 26) -> 
     return out + rest
 
 
-@pytest.mark.parametrize("level", [None, -7, 1, 9, 19])
+@together("level", [None, -7, 1, 9, 19])
 @pytest.mark.parametrize("size", SIZES)
 def test_streams_go_both_ways(level: int | None, size: int) -> None:
     value = sized(size)

@@ -12,6 +12,7 @@ import recordpress
 from arrow_facts import BATCH_COLUMNS, RECORD_COLUMNS, column_facts, expected_columns
 from facts import Facts, bytes_fact, error_class
 from oracle import Partition, Vector
+from together import together
 
 ALL_COLUMNS = RECORD_COLUMNS + BATCH_COLUMNS
 
@@ -61,7 +62,7 @@ READABLE = [vector for vector in oracle.RECORD_SETS if not vector.entry.get("has
 KINDS = list({(v.entry["producer"], v.entry.get("magic"), v.entry.get("codec")): v for v in READABLE}.values())
 
 
-@pytest.mark.parametrize("binary_type", ["large_binary", "binary_view"])
+@together("binary_type", ["large_binary", "binary_view"])
 @oracle.each("vector", READABLE)
 def test_binary_types_hold_the_same(vector: Vector, binary_type: str) -> None:
     data = vector.data

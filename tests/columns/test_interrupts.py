@@ -10,6 +10,8 @@ import textwrap
 
 import pytest
 
+from patience import HANG
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
 
 SETUP = """
@@ -30,7 +32,7 @@ while pathlib.Path("/proc/self/task", str(first.native_id)).exists():
 ALONE = tasks()  # an emulator has its own threads, and ThreadSanitizer once a thread was started
 
 def threads():
-    until = time.monotonic() + 20
+    until = time.monotonic() + 300
     while True:
         n = tasks() - ALONE + 1
         if n == 1 or time.monotonic() > until:
@@ -81,7 +83,7 @@ def seconds(work):
 
 def _run(program: str) -> None:
     script = SETUP + textwrap.dedent(program)
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240)
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=HANG)
     assert (result.returncode, result.stderr) == (0, "")
 
 
@@ -228,10 +230,10 @@ def test_a_codec_frees_the_iteration_that_calls_it() -> None:
             if b"value 0" in data:
                 pass  # the caller waits for it
             elif threading.get_ident() == main:
-                begun.wait(20)
+                begun.wait(300)
             elif first.acquire(blocking=False):
                 begun.set()
-                handed_out.wait(20)
+                handed_out.wait(300)
                 held.clear()
                 try:
                     source.append(0)
@@ -251,7 +253,7 @@ def test_a_codec_frees_the_iteration_that_calls_it() -> None:
     held = [recordpress.iter_columns(source, batch_bytes=1, threads=3, codecs=codecs)]
     assert next(held[0]).num_rows == 1
     handed_out.set()
-    assert freed.wait(20) and still_there.is_set()
+    assert freed.wait(300) and still_there.is_set()
     assert threads() == 1
     """)
 
@@ -266,15 +268,15 @@ def test_who_waits_for_another_thread_does_not_hold_the_gil() -> None:
 
         def decompress(self, data, max_output):
             if threading.get_ident() == main:
-                assert theirs.wait(20)
+                assert theirs.wait(300)
                 ours.set()
             else:
                 theirs.set()
-                ours.wait(20)
+                ours.wait(300)
             return bytes(data)
 
     import faulthandler
-    faulthandler.dump_traceback_later(60, exit=True)  # a caller that holds the GIL waits for ever: this needs none
+    faulthandler.dump_traceback_later(300, exit=True)  # a caller that holds the GIL waits for ever: this needs none
     main, theirs, ours = threading.get_ident(), threading.Event(), threading.Event()
     sys.setswitchinterval(1000)  # nobody is asked to give the GIL up: it goes over only where it is given up
     codecs = recordpress.CodecRegistry()

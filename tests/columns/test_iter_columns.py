@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import recordpress
+from patience import HANG
 
 pa = pytest.importorskip("pyarrow")
 
@@ -28,7 +29,7 @@ THREADS = pytest.mark.parametrize("threads", [1, 2, 3, 8])
 
 def threads_of_recordpress(expected: int) -> int:
     """How many there are. A thread that was joined may be in /proc for a moment more."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + HANG
     while True:
         names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
         if names.count("recordpress") == expected or time.monotonic() > until:
@@ -139,7 +140,7 @@ def test_python_exits_while_an_iteration_is_open():
         "import recordpress, sys; data = bytes.fromhex(sys.argv[1]); "
         "i = recordpress.iter_columns(data, batch_bytes=1, threads=2); next(i)"
     )
-    subprocess.run([sys.executable, "-c", script, b"".join(BATCHES[:9]).hex()], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", script, b"".join(BATCHES[:9]).hex()], check=True, timeout=HANG)
 
 
 @pytest.mark.slow

@@ -160,7 +160,7 @@ def test_json_values_are_put_in_as_they_are(document: Any, indent: int | None) -
     assert json.loads(line) == {"value": json.loads(value)}
 
 
-@pytest.mark.parametrize(
+@together(
     "value",
     [
         b"", b" ", b"{", b"}", b"[1,]", b"[,1]", b'{"a"}', b'{"a":}', b'{"a":1,}', b"{1:2}", b"01", b"1.", b".5", b"-",

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from patience import HANG
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.memory,
@@ -36,7 +38,7 @@ def peak():
 def _run(program: str, *arguments: object) -> None:
     script = SETUP + textwrap.dedent(program)
     command = [sys.executable, "-c", script, *map(str, arguments)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=HANG)
     assert (result.returncode, result.stderr) == (0, "")
 
 
@@ -55,6 +57,30 @@ def test_views_into_many_small_batches(codec: str) -> None:
     assert resident() - before < 16 * MIB
     assert reserved() - room < 32 * MIB
     assert recordpress.pool_bytes()[0] < 16 * MIB
+    """)
+
+
+def test_views_of_a_few_bytes_keep_no_large_batch() -> None:
+    """At most four times the bytes that they show, and a block: in twenty results, in one result, in small batches."""
+    _run("""
+    def batch(base, value=32 << 20, n=1):
+        values, keys = [bytes(value)] * n, [bytes([65 + base % 26]) * 16] * n
+        return recordpress.write_records(values, keys=keys, base_offset=base, compression_type="zstd")
+
+    def kept():
+        return recordpress.pool_bytes()[0]
+
+    results = [recordpress.read_columns(batch(i), ["key"], binary_type="binary_view") for i in range(20)]
+    assert kept() < MIB, kept()
+    assert [result["key"][0] for result in results] == [bytes([65 + i]) * 16 for i in range(20)]
+    del results
+    log = b"".join(batch(i) for i in range(20))
+    one = recordpress.read_columns(log, ["key"], binary_type="binary_view")
+    assert kept() < MIB, kept()
+    assert list(one["key"]) == [bytes([65 + i]) * 16 for i in range(20)]
+    log = b"".join(batch(16 * i, 1000, 16) for i in range(2000))
+    one = recordpress.read_columns(log, ["key"], binary_type="binary_view")
+    assert kept() < 4 * (16 + 16) * one.num_rows + MIB, kept()
     """)
 
 
@@ -185,7 +211,7 @@ def test_a_large_bad_entry_is_passed_over(tmp_path: Path) -> None:
         "recordpress.log.stats_of(log.partitions[0], full=True)",
         "recordpress.log.scan(path)",
         "recordpress.log.repair(path, path.parent / 'new')",
-        "recordpress.log.isolation_of(log.partitions[0].segments)",
+        "log.partitions[0].transactions()",
         "recordpress.log.reindex(path.parent)",
         "recordpress.transcode(path.parent, path.parent.with_name('new-0'), 'zstd')",
         "recordpress.convert(path.parent, path.parent.with_name('new-0'), 1)",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ctypes
 import io
 import os
+import random
 import subprocess
 import sys
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -133,3 +135,26 @@ release.value = None
 def test_an_array_may_outlive_the_interpreter() -> None:
     assert ctypes.sizeof(ctypes.c_void_p) == 8
     subprocess.run([sys.executable, "-c", RELEASED_LATE], check=True)
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_views_of_a_part_of_a_batch(magic: Any) -> None:
+    """The same values as in a copied column, whatever part of each batch they are."""
+    draw = random.Random(magic)
+    sizes = (0, 1, 11, 12, 13, 40, 5000, 1 << 20)
+    for _ in range(60):
+        log = b""
+        for _ in range(draw.randrange(1, 6)):
+            n = draw.randrange(1, 20)
+            keys, values = (
+                [draw.choice([None, draw.randbytes(4) * (draw.choice(of) // 4)]) for _ in range(n)]
+                for of in (sizes[: draw.randrange(1, 8)], sizes[: draw.randrange(1, 9)])
+            )
+            codec = draw.choice(["none", "gzip", "lz4"])
+            base = draw.randrange(1 << 20)
+            log += recordpress.write_records(values, keys=keys, magic=magic, compression_type=codec, base_offset=base)
+        for names in (["key"], ["value"], ["key", "value"]):
+            options = {"start_offset": 1 << 19} if draw.random() < 0.3 else {}
+            copied = recordpress.read_columns(log, names, **options).to_pyarrow().to_pydict()
+            viewed = recordpress.read_columns(log, names, binary_type="binary_view", **options)
+            assert viewed.to_pyarrow().to_pydict() == copied

@@ -14,6 +14,7 @@ import pytest
 
 import recordpress
 from other_thread import another_thread
+from patience import HANG
 
 pa = pytest.importorskip("pyarrow")
 
@@ -183,7 +184,7 @@ def _cpu_of_threads() -> dict[str, float]:
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
 def test_every_thread_does_some_of_the_work() -> None:
     pieces = recordpress.iter_columns(SLOW * 8, ["value"], batch_bytes=1, threads=3)
-    until = time.monotonic() + 60
+    until = time.monotonic() + HANG
     busy: dict[str, float] = {}
     while len(busy) < 2 and time.monotonic() < until:
         if next(pieces, None) is None:
@@ -205,7 +206,7 @@ def test_read_columns_has_the_threads_it_is_told() -> None:
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    until = time.monotonic() + 60
+    until = time.monotonic() + HANG
     while most < 3 and time.monotonic() < until:
         columns = recordpress.read_columns(SLOW, ["value"], threads=4)
         assert len(pa.table(columns).to_batches()) == 4

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 import recordpress
+from patience import HANG
 
 VALUES = [b"value %d" % i for i in range(12)]
 
@@ -18,7 +19,7 @@ class Meeting:
     def __init__(self, n: int) -> None:
         self.threads: set[int] = set()
         self._met = False
-        self._barrier = threading.Barrier(n, self._meet, timeout=60)  # a thread that does not come breaks it
+        self._barrier = threading.Barrier(n, self._meet, timeout=HANG)  # a thread that does not come breaks it
 
     def _meet(self) -> None:
         self._met = True

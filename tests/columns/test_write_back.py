@@ -20,7 +20,7 @@ import oracle
 import recordpress
 from arrow_facts import BATCH_COLUMNS, RECORD_COLUMNS
 from arrow_structs import ArrowSchema, struct_of
-from facts import Facts, batch_facts, record_facts
+from facts import Facts, batch_facts
 from oracle import Vector
 from recordpress.columns import with_constants
 
@@ -41,9 +41,18 @@ def facts(data: bytes, left_out: tuple[str, ...] = ()) -> list[Facts]:
     found = []
     for batch in recordpress.read_batches(data):
         header = {name: value for name, value in batch_facts(batch).items() if name not in left_out}
-        records = [record_facts(record, batch.magic) for record in batch]
-        if batch.timestamp_type == 1:
-            records = [{name: value for name, value in record.items() if name != "size"} for record in records]
+        records = [
+            (
+                record.offset,
+                record.timestamp,
+                record.size if batch.timestamp_type != 1 else None,
+                record.sequence if batch.magic == 2 else record.is_valid(),
+                record.key,
+                record.value,
+                record.headers,
+            )
+            for record in batch
+        ]
         found.append(header | {"base": batch.base_timestamp, "codec": batch.compression_type, "records": records})
     return found
 

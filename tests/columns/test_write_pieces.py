@@ -10,13 +10,14 @@ import pytest
 
 import recordpress
 from arrow_facts import BATCH_COLUMNS, RECORD_COLUMNS
+from together import together
 
 EVERY = RECORD_COLUMNS + BATCH_COLUMNS
 RECORDS = recordpress.write_records([b"x", b"y"], base_offset=0)
 EMPTY = recordpress.empty_batch(base_offset=10, last_offset=12)
 
 
-@pytest.mark.parametrize("options", [{}, {"threads": 2}, {"binary_type": "binary_view"}, {"on_corrupt": "skip"}])
+@together("options", [{}, {"threads": 2}, {"binary_type": "binary_view"}, {"on_corrupt": "skip"}])
 @pytest.mark.parametrize("batch_bytes", [1, 100, 1 << 20])
 @pytest.mark.parametrize("before", [b"", RECORDS, EMPTY + RECORDS], ids=["nothing", "records", "more"])
 def test_a_piece_without_rows_tells_of_the_last_batches(options: Any, batch_bytes: int, before: bytes) -> None:

@@ -1,7 +1,8 @@
-"""Kafka's own classes, 3.9.2 and 4.3.1, asked what a broker answers to Produce requests: java/produce/AskBroker.java.
+"""Kafka's own classes, 3.9.2, 4.3.1 and 4.4.0, asked what a broker answers to Produce requests:
+java/produce/AskBroker.java.
 
 `make -f labs.mk broker-rules` brings the jars: build/old-brokers/3.9.2 (tests/broker/old/pom.xml), build/broker
-(tests/log/kafka).
+and build/broker-4.4 (tests/log/kafka/pom.xml).
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from patience import HANG
+from recordpress.record import BatchBuilder
+
 ROOT = Path(__file__).parents[2]
 JAVA = Path(__file__).parent / "java/produce"
-JARS = {"3.9": ROOT / "build/old-brokers/3.9.2", "4.3": ROOT / "build/broker"}
-SOURCES = {"3.9": "kafka_3_9", "4.3": "kafka_4_3"}
+JARS = {"3.9": ROOT / "build/old-brokers/3.9.2", "4.3": ROOT / "build/broker", "4.4": ROOT / "build/broker-4.4"}
+SOURCES = {"3.9": "kafka_3_9", "4.3": "kafka_4", "4.4": "kafka_4"}
 IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # Kafka waits for the disk, many times for each log
 OPTIONS = ("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off")
 
@@ -36,11 +40,33 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Marker:
+    """The end of a transaction, which its coordinator writes."""
+
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int
+    transaction_version: int
+    now_ms: int = 1_700_000_000_000
+
+    @property
+    def records(self) -> bytes:
+        batch = BatchBuilder(
+            is_control=True,
+            is_transactional=True,
+            producer_id=self.producer_id,
+            producer_epoch=self.producer_epoch,
+        )
+        batch.append_end_txn_marker(True, self.coordinator_epoch, self.now_ms)
+        return batch.build()
+
+
+@dataclass(frozen=True)
 class Case:
     """A log that is empty, its settings by Java's names, and the requests that it gets."""
 
     name: str
-    requests: Sequence[Request]
+    requests: Sequence[Request | Marker]
     settings: Mapping[str, str] = field(default_factory=dict)
     next_offset: int = 0
     leader_epoch: int = 0
@@ -82,7 +108,7 @@ class Kafka:
         classes = Path(self.directory.name)
         path = f"{classes}:{JARS[self.version]}/*"
         sources = [*JAVA.glob("*.java"), *(JAVA / SOURCES[self.version]).rglob("*.java")]
-        subprocess.run(["javac", "-nowarn", "-d", classes, "-cp", path, *sources], check=True, timeout=300)
+        subprocess.run(["javac", "-nowarn", "-d", classes, "-cp", path, *sources], check=True, timeout=HANG)
         command = ["java", *OPTIONS, "-cp", path, "AskBroker", classes]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         return self
@@ -118,8 +144,13 @@ def _case(case: Case) -> bytes:
         parts += _utf(name), _utf(value)
     parts.append(struct.pack(">qii", case.next_offset, case.leader_epoch, len(case.requests)))
     for request in case.requests:
-        parts += struct.pack(">h", request.produce_version), _utf(request.transactional_id)
-        parts.append(struct.pack(">?qi", request.verified, request.now_ms, len(request.records)))
+        if isinstance(request, Marker):
+            head = -1, str(request.transaction_version), False
+        else:
+            head = request.produce_version, request.transactional_id, request.verified
+        version, text, verified = head
+        parts += struct.pack(">h", version), _utf(text)
+        parts.append(struct.pack(">?qi", verified, request.now_ms, len(request.records)))
         parts.append(request.records)
     return b"".join(parts)
 

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Iterator
 
 import odd_sets
-from kafka_classes import Case, Request
+from kafka_classes import Case, Marker, Request
 from odd_sets import CODECS, Producer, Times
 
 KNOWN = "known to the coordinator"
@@ -97,7 +97,7 @@ def _framed_oddly(draw: random.Random, data: bytes, times: Times) -> bytes:
 
 def _formats(draw: random.Random, settings: dict[str, str], version: str) -> tuple[int, int]:
     """Magic of the set and version of the request."""
-    if version == "4.3":
+    if version != "3.9":
         return 2 if draw.random() < 0.98 else draw.randrange(2), draw.choice((3, 5, 6, 7, 8, 9, 11, 12))
     if draw.random() < 0.5:
         return 2, draw.choice((2, 3, 6, 7, 8, 9, 11))
@@ -106,7 +106,7 @@ def _formats(draw: random.Random, settings: dict[str, str], version: str) -> tup
 
 def _settings(draw: random.Random, version: str) -> tuple[dict[str, str], Times]:
     settings = {}
-    times = Times(NOW, 2**63 - 1, HOUR if version == "4.3" else 2**63 - 1)
+    times = Times(NOW, 2**63 - 1, 2**63 - 1 if version == "3.9" else HOUR)
     if draw.random() < 0.6:
         _compression(draw, settings)
     if draw.random() < 0.2:
@@ -136,8 +136,10 @@ def _compression(draw: random.Random, settings: dict[str, str]) -> None:
 def _bound_sizes(draw: random.Random, settings: dict[str, str], size: int, version: str) -> None:
     if draw.random() < 0.05:
         settings["max.message.bytes"] = str(max(0, size + draw.choice((-1, 0, 1, -30, 200, size))))
+    if version == "4.4" and draw.random() < 0.1:
+        settings["max.decompressed.message.bytes"] = str(draw.choice((1, 10, 20, 50, 300, 2000)))
     if draw.random() < 0.05:
-        name = "internal.segment.bytes" if version == "4.3" else "segment.bytes"
+        name = "segment.bytes" if version == "3.9" else "internal.segment.bytes"
         settings[name] = str(max(14, size + draw.choice((-1, 0, 1, 200, size))))
 
 
@@ -168,12 +170,25 @@ class _Session:
         self.transactional = draw.random() < 0.4
         self.sent: list[bytes] = []
 
-    def request(self, times: Times, version: str) -> Request:
+    def request(self, times: Times, version: str) -> Request | Marker:
+        if self.transactional and self.draw.random() < 0.3:
+            return self._marker(times)
         data = self._repeated() or self._next(times)
         bits = data[22] & 16
         transactional_id = self.draw.choice((KNOWN, KNOWN, KNOWN, KNOWN, "unknown")) if bits else ""
-        versions = (8, 9, 11, 12) if version == "4.3" else (8, 9, 11)
+        versions = (8, 9, 11) if version == "3.9" else (8, 9, 11, 12)
         return Request(data, self.draw.choice(versions), transactional_id, transactional_id == KNOWN, times.now)
+
+    def _marker(self, times: Times) -> Marker:
+        """Of this epoch or the next one, in which the producer then continues; mostly."""
+        version = self.draw.choice((0, 1, 2, 2))
+        epoch = min(
+            self.producer.epoch + self.draw.choice((0, 0, 1, 1, 1) if version == 2 else (0, 0, 0, 1)), 2**15 - 1
+        )
+        if self.draw.random() < 0.8 and epoch != self.producer.epoch:
+            self.producer.epoch, self.producer.sequence = epoch, 0
+        coordinator = self.draw.choice((0, 0, 0, 0, 1))
+        return Marker(self.producer.id, epoch, coordinator, version, times.now)
 
     def _repeated(self) -> bytes | None:
         """One of the last batches again, also those that are too old to be remembered."""
@@ -186,9 +201,11 @@ class _Session:
         area = b"".join(row.encode(times.now) for row in found)
         payload = odd_sets.stream(self.draw, CODECS[codec], area, 0)
         transactional = self.transactional if self.draw.random() < 0.93 else not self.transactional
-        data = odd_sets.batch(found, payload, codec, self.producer, 16 * transactional)
+        producer = self.producer if self.draw.random() < 0.95 else dataclasses.replace(self.producer, sequence=-1)
+        data = odd_sets.batch(found, payload, codec, producer, 16 * transactional)
         self.sent.append(data)
-        self._count(len(found))
+        if producer is self.producer:
+            self._count(len(found))
         return data
 
     def _count(self, records: int) -> None:

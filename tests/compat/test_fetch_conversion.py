@@ -20,6 +20,7 @@ import pytest
 
 import recordpress
 from drawn_logs import cut, damage, draw_log, is_same_but_for_gzip
+from patience import HANG
 from recordpress.broker._lazy_conversion import DownConversion
 
 ROOT = Path(__file__).parents[2]
@@ -62,7 +63,7 @@ def ask_kafka(questions: list[Question]) -> list[Answer]:
                 position += file.write(log + bytes(64))  # headers are read past the end of a slice
         asked.write_bytes(b"".join(parts))
         command = ["java", "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{JARS}/*", DRIVER]
-        answers = subprocess.run([*command, segment, asked], check=True, capture_output=True, timeout=500).stdout
+        answers = subprocess.run([*command, segment, asked], check=True, capture_output=True, timeout=HANG).stdout
     source = io.BytesIO(answers)
     return [read_answer(source) for _ in questions]
 

@@ -16,6 +16,7 @@ import kafka_schemas
 import pytest
 
 import recordpress
+from patience import HANG
 from recordpress.log import DumpOptions, SegmentDump
 
 JARS = Path(__file__).parents[2] / "build/broker"
@@ -43,7 +44,7 @@ Pair = tuple[bytes | None, bytes | None]
 def tool_lines(log: Path, decoder: str, *more: str) -> list[bytes]:
     arguments = ["org.apache.kafka.tools.DumpLogSegments", "--files", str(log), f"--{decoder}-decoder", *more]
     command = [*JAVA, "-cp", f"{JARS}/*", *arguments]
-    run = subprocess.run(command, capture_output=True, check=True, timeout=300)
+    run = subprocess.run(command, capture_output=True, check=True, timeout=HANG)
     return [line for line in run.stdout.split(b"\n") if line.startswith(b"|")]
 
 

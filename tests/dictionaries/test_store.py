@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import recordpress
+from patience import HANG
 from recordpress.dictionaries import Dictionary, DictionaryCodec, DictionaryStore, train
 
 VALUES = [b"value %d of many, in %s" % (n * 7919, (b"Paris", b"Lyon")[n % 2]) for n in range(2000)]
@@ -107,7 +108,7 @@ def test_a_damaged_file_is_refused_by_name(store: DictionaryStore, kind: str) ->
         lambda: fresh.add(ONE),
         lambda: recordpress.decompress(frame, "zstd", dictionaries=fresh),
     ):
-        with pytest.raises(recordpress.CorruptRecordError, match="SHA-256 is not the one in its name") as caught:
+        with pytest.raises(recordpress.CorruptRecordError, match="SHA-256 differs from the one in its name") as caught:
             read()
         assert caught.value.file == str(path)
     assert fresh[TWO.id] == TWO
@@ -178,7 +179,7 @@ def test_two_writers(store: DictionaryStore, tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", WRITER, store.path, *order], stdout=subprocess.PIPE, text=True)
         for order in orders
     ]
-    said = [process.communicate(timeout=100)[0] for process in running]
+    said = [process.communicate(timeout=HANG)[0] for process in running]
     assert [process.returncode for process in running] == [0, 0, 0]
     assert sum(text.count("has another dictionary") for text in said) == 6 * len(orders)
     assert list(store) == list(range(80_000, 80_006)) and len(files(store)) == 6
@@ -206,9 +207,9 @@ def test_threads_that_write_and_read(store: DictionaryStore) -> None:
 
 
 KILLED = """
-import os, sys, time
+import os, signal, sys
 from recordpress.dictionaries import Dictionary, DictionaryStore
-os.replace = lambda *paths: (print("now", flush=True), time.sleep(100))
+os.replace = lambda *paths: (print("now", flush=True), signal.pause())
 DictionaryStore(sys.argv[1]).add(open(sys.argv[2], "rb").read())
 """
 

@@ -406,7 +406,7 @@ def test_containers_in_azure(url: str, path: str) -> None:
     ("url", "text"),
     [
         ("s4://bucket/a", "nothing opens s4://.*file://, s3://"),
-        ("file://host/a", "names the host host"),
+        ("file://host/a", "file://host/a names a host"),
         ("", "must not be empty"),
         ("a\0b", "zero byte"),
     ],

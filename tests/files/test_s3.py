@@ -10,6 +10,7 @@ import pytest
 import oracle
 import recordpress
 from files.conftest import S3Server
+from patience import HANG
 from recordpress.files import resolve
 
 pytest.importorskip("pyarrow")
@@ -160,7 +161,7 @@ except KeyboardInterrupt:
     print([t.name for t in threading.enumerate() if "read-ahead" in t.name])
 """
     done = subprocess.run(
-        [sys.executable, "-c", script, s3.url("logs/t-0")], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", script, s3.url("logs/t-0")], capture_output=True, text=True, timeout=HANG, check=False
     )
     assert done.stdout.strip() == "[]", done.stderr
 

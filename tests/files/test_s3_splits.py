@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 import recordpress
-from recordpress.log import _file_records, _overlap, splits
+from recordpress.codecs.choice import CodecChoice
+from recordpress.log import _extent, _file_records, splits
 from recordpress.log.copy import _copy_parts
 from recordpress.log.copy import tasks as copy_tasks
 
@@ -46,7 +47,10 @@ def read(pieces: Any) -> pa.Table:
     found = []
     for piece in pickle.loads(pickle.dumps(pieces)):
         for split in piece:
-            found += [columns.to_pyarrow() for columns in splits.read_split(split, ["offset", "value"], findings=[])]
+            found += [
+                columns.to_pyarrow()
+                for columns in splits.read_split(split, ["offset", "value"], splits.ReadOptions(), [])
+            ]
     return pa.concat_tables(found)
 
 
@@ -76,7 +80,7 @@ def test_parts_of_a_segment_are_fetched_once(stored: Any, directory: Path) -> No
 @pytest.mark.parametrize("tail_bytes", [2000, 1 << 20])
 def test_segments_that_overlap_without_an_index(s3: Any, tail_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one before a part is asked where it ends: it costs as much as its last batch may have, unless it overlaps."""
-    monkeypatch.setattr(_overlap, "_TAIL_BYTES", tail_bytes)
+    monkeypatch.setattr(_extent, "_TAIL_BYTES", tail_bytes)
     batches = [recordpress.write_records([b"v" * 5000], base_offset=number) for number in range(200)]
     for first, end in ((0, 100), (50, 150), (150, 200)):
         s3.put(f"logs/flat/t-0/{first:020d}.log", b"".join(batches[first:end]))
@@ -95,7 +99,7 @@ def test_a_copy_made_by_others(stored: Any, directory: Path, tmp_path: Path) -> 
     def send(groups: Any) -> list[Any]:
         return [copy_tasks.copy_group(group) for group in pickle.loads(pickle.dumps(groups))]
 
-    job = copy_tasks.TranscodeJob("lz4", min_gain=None)
+    job = copy_tasks.TranscodeJob(CodecChoice("lz4"), min_gain=None)
     source, target = stored.url("logs/backup"), stored.url("logs/copy")
     with pytest.raises(RuntimeError, match="lost"):
         copy_tasks.transcode_by(lost, job, source, target, group_bytes=lambda total: 1)
@@ -130,7 +134,7 @@ def test_a_large_segment_copied_in_parts(
     def transcode(how: Any) -> Any:
         return copy_tasks.transcode_by(
             how,
-            copy_tasks.TranscodeJob("zstd", min_gain=None),
+            copy_tasks.TranscodeJob(CodecChoice("zstd"), min_gain=None),
             source,
             target,
             group_bytes=lambda total: 1 << 20,

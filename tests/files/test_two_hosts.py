@@ -18,8 +18,8 @@ import pytest
 
 import recordpress
 from recordpress.files import LocalFileSystem, only_one, unfinished_file
-from recordpress.log import unfinished_directory
-from recordpress.log.publish.staging import Stage, StagedPartition, commit_staged
+from recordpress.log.publish.commit_staged import commit_staged
+from recordpress.log.publish.staging import Stage, StagedPartition
 
 pytestmark = pytest.mark.slow
 
@@ -33,8 +33,8 @@ if sys.argv[3] == "like":
     nfs_flock.install()
 from pathlib import Path
 import recordpress.log
-from recordpress.files import LocalFileSystem, unfinished_directory, unfinished_file
-from recordpress.log.publish._commit_staged import _locked as publishing
+from recordpress.files import LocalFileSystem, unfinished_file
+from recordpress.log.publish.commit_staged import _locked as publishing
 from recordpress.log.publish.work_directory import locked_work
 
 @contextlib.contextmanager
@@ -94,16 +94,15 @@ def log_at(path: Path) -> Path:
     return path / "logs"
 
 
-@pytest.mark.parametrize("what", [unfinished_file, unfinished_directory])
-def test_what_another_host_writes_stays_until_that_host_is_done(what: Any, places: tuple[Path, Path]) -> None:
+def test_what_another_host_writes_stays_until_that_host_is_done(places: tuple[Path, Path]) -> None:
     here, there = places
-    with another_host(what.__name__, there / "copy") as process:
+    with another_host("unfinished_file", there / "copy") as process:
         living = names(here)
-        with what(here / "copy"):
+        with unfinished_file(here / "copy"):
             assert living < names(here)
         assert names(here) == living
         kill(process)
-        with what(here / "copy"):
+        with unfinished_file(here / "copy"):
             assert not living & names(here)
     assert names(here) == set()
 
@@ -130,7 +129,7 @@ def staged(target: Path) -> tuple[Stage, Any]:
 
 
 def test_two_hosts_do_not_publish_at_once(places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recordpress.log.publish._commit_staged._PATIENCE", 0.2)
+    monkeypatch.setattr("recordpress.log.publish.commit_staged._PATIENCE", 0.2)
     here, there = places
     stage, segments = staged(here / "dst")
     with another_host("publish", there / "dst") as process:

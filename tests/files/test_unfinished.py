@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import recordpress
-from recordpress.files import LocalFileSystem, unfinished_file
-from recordpress.log import sweep_directory, unfinished_directory
+from recordpress.files import LocalFileSystem, sweep_directory, unfinished_file
+from segments import transcode_segment
 
 pytest.importorskip("pyarrow")
 
@@ -22,33 +22,30 @@ ATTEMPT = "0123456789abcdef" * 2
 HOLD = """
 import sys
 from pathlib import Path
-from recordpress.files import unfinished_directory, unfinished_file
+from recordpress.files import unfinished_file
 
-with globals()[sys.argv[1]](Path(sys.argv[2])):
+with unfinished_file(Path(sys.argv[1])):
     print("ready", flush=True)
     sys.stdin.read()
 """
 
 
 @contextmanager
-def another_process(what: str, target: Path) -> Iterator[subprocess.Popen[str]]:
+def another_process(target: Path) -> Iterator[subprocess.Popen[str]]:
     """One that works on `target` until its standard input is closed."""
-    command = [sys.executable, "-c", HOLD, what, str(target)]
+    command = [sys.executable, "-c", HOLD, str(target)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "ready\n"
         yield process
 
 
 def names(path: Path) -> set[str]:
-    """What is there; the lock of a directory belongs to it."""
-    found = {one.name for one in path.iterdir()}
-    return {name for name in found if name.removesuffix(".lock") not in found - {name}}
+    return {one.name for one in path.iterdir()}
 
 
-@pytest.mark.parametrize("what", [unfinished_file, unfinished_directory])
-def test_nothing_is_left_of_work_that_failed(what, tmp_path: Path) -> None:
+def test_nothing_is_left_of_work_that_failed(tmp_path: Path) -> None:
     def fail() -> None:
-        with what(tmp_path / "copy"):
+        with unfinished_file(tmp_path / "copy"):
             assert len(names(tmp_path)) == 1
             raise ZeroDivisionError
 
@@ -58,18 +55,17 @@ def test_nothing_is_left_of_work_that_failed(what, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", [unfinished_file, unfinished_directory])
-def test_a_killed_process_is_swept_and_a_living_one_is_not(what, tmp_path: Path) -> None:
+def test_a_killed_process_is_swept_and_a_living_one_is_not(tmp_path: Path) -> None:
     target = tmp_path / "copy"
-    with another_process(what.__name__, target) as process:
+    with another_process(target) as process:
         [living] = names(tmp_path)
-        with what(target):
+        with unfinished_file(target):
             assert living in names(tmp_path) and len(names(tmp_path)) == 2
         assert names(tmp_path) == {living}
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert names(tmp_path) == {living}
-        with what(target):
+        with unfinished_file(target):
             assert living not in names(tmp_path)
     assert names(tmp_path) == set()
 
@@ -80,7 +76,7 @@ def test_only_attempts_at_the_same_name_are_swept(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     (tmp_path / "important").touch()
     (tmp_path / f".copy.{'f' * 32}").symlink_to("important")
-    with unfinished_directory(tmp_path / "copy"):
+    with unfinished_file(tmp_path / "copy"):
         pass
     assert names(tmp_path) == kept | {"important", f".copy.{'f' * 32}"}
 
@@ -88,16 +84,15 @@ def test_only_attempts_at_the_same_name_are_swept(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_directory_that_is_done_holds_no_attempt_at_all(tmp_path: Path) -> None:
     target = tmp_path / "00000000000000000000.log"
-    with another_process("unfinished_file", target):
+    with another_process(target):
         (tmp_path / f".x.log.{ATTEMPT}").touch()
         (tmp_path / ".hidden").touch()
         sweep_directory(tmp_path)
         assert names(tmp_path) == {".hidden"}
 
 
-@pytest.mark.parametrize("what", [unfinished_file, unfinished_directory])
 def test_an_attempt_that_is_swept_before_it_is_locked_starts_again(
-    what, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     locked = []
     flock = fcntl.flock
@@ -105,20 +100,20 @@ def test_an_attempt_that_is_swept_before_it_is_locked_starts_again(
     def swept_at_first(descriptor: int, operation: int) -> None:
         if not locked:
             [path] = tmp_path.iterdir()
-            path.rmdir() if path.is_dir() else path.unlink()
+            path.unlink()
         locked.append(descriptor)
         flock(descriptor, operation)
 
     monkeypatch.setattr(fcntl, "flock", swept_at_first)
-    with what(tmp_path / "copy"):
+    with unfinished_file(tmp_path / "copy"):
         assert len(locked) == 2 and len(names(tmp_path)) == 1
 
 
 def test_the_longest_names(tmp_path: Path) -> None:
     target = tmp_path / ("\N{SNOWMAN}" * 85)
-    with unfinished_directory(target) as path:
+    with unfinished_file(target) as (path, _):
         path.rename(target)
-    with unfinished_directory(target):
+    with unfinished_file(target):
         assert len(names(tmp_path)) == 2
 
 
@@ -151,7 +146,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="names of open files 
 def test_a_segment_is_on_disk_before_it_has_its_name(calls: list[tuple[str, str]], tmp_path: Path) -> None:
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(recordpress.write_records([b"a"]))
-    recordpress.log.transcode_segment(source, target, "gzip")
+    transcode_segment(source, target, "gzip")
     (first, unfinished), *rest = calls
     assert first == "fsync" and Path(unfinished).name.startswith(".target.log.")
     assert rest == [("replace", str(target)), ("fsync", str(tmp_path))]

@@ -18,6 +18,7 @@ from test_good_rows_first import AFTER, FRAMING, GOOD, WRONG
 
 import recordpress
 from messages import V1_BODY, message, wrapper
+from patience import HANG
 
 ROOT = Path(__file__).parents[2]
 JARS = ROOT / "build/bench/peers/java"
@@ -37,7 +38,7 @@ def ask_kafka(sets: list[bytes], path: Path) -> list[list[str]]:
     """Kafka's lines for every set."""
     path.write_bytes(b"".join(struct.pack(">i", len(data)) + data for data in sets))
     command = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{JARS}/*", DRIVER, path]
-    text = subprocess.run(command, check=True, capture_output=True, text=True, timeout=500).stdout
+    text = subprocess.run(command, check=True, capture_output=True, text=True, timeout=HANG).stdout
     return [part.splitlines() for part in text.split("set\n")[1:]]
 
 

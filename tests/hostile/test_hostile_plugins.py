@@ -92,7 +92,7 @@ def giving(value: Any) -> Codec:
     return Giving()
 
 
-@pytest.mark.parametrize("error", [ValueError("x" * 9000), zlib.error("\0\ud800"), OSError(5, "x"), Unspeakable()])
+@together("error", [ValueError("x" * 9000), zlib.error("\0\ud800"), OSError(5, "x"), Unspeakable()])
 @pytest.mark.parametrize("use", [*READERS.values(), *WRITERS.values()], ids=[*READERS, *(f"to {w}" for w in WRITERS)])
 def test_an_exception_is_the_cause_of_ours(use: Callable[..., Any], error: Exception) -> None:
     with pytest.raises((recordpress.DecompressionError, recordpress.InvalidArgumentError), match="'worse'") as caught:
@@ -100,7 +100,7 @@ def test_an_exception_is_the_cause_of_ours(use: Callable[..., Any], error: Excep
     assert caught.value.__cause__ is error and str(caught.value)
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3), GeneratorExit(), MemoryError()])
+@together("error", [KeyboardInterrupt(), SystemExit(3), GeneratorExit(), MemoryError()])
 @pytest.mark.parametrize("use", [*READERS.values(), *WRITERS.values()], ids=[*READERS, *(f"to {w}" for w in WRITERS)])
 def test_an_interrupt_passes(use: Callable[..., Any], error: BaseException) -> None:
     with pytest.raises(type(error)) as caught:

@@ -19,6 +19,7 @@ import recordpress
 from broker import JARS, ROOT, Broker
 from drawn_logs import draw_batch, draw_log, draw_transactions, is_same_but_for_gzip
 from fetch_client import Answer, Request, ask
+from patience import HANG
 from recordpress.broker import fetch
 
 BROKERS = {"3.9": ROOT / "build/old-brokers/3.9.2", "4.3": JARS}
@@ -113,7 +114,7 @@ def create(address: str, topics: list[Topic]) -> None:
 
 def wait_for_leaders(port: int, topics: list[Topic]) -> None:
     """A broker answers UNKNOWN_TOPIC_OR_PARTITION or NOT_LEADER_OR_FOLLOWER until it knows what it has."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANG
     for topic in topics:
         while ask(port, Request(topic.name, 0, 4, 0, 0)).error_code in (3, 6):
             assert time.monotonic() < deadline

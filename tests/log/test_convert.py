@@ -14,7 +14,9 @@ import oracle
 import recordpress
 from facts import bytes_fact
 from messages import message, wrapper
-from recordpress.log import Manifest, read_content, read_leader_epochs, scan, verify
+from recordpress.log import Manifest, scan, verify
+from recordpress.log.sidecars import read_leader_epochs
+from segments import read_content
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # in modules of kafka-python
 

@@ -11,6 +11,7 @@ import pytest
 
 import oracle
 import recordpress
+from recordpress.codecs.choice import CodecChoice
 from recordpress.log import _file_records
 from recordpress.log.copy import _copy_parts
 from recordpress.log.copy import tasks as copy_tasks
@@ -45,7 +46,7 @@ def logs(tmp_path: Path) -> Path:
 def transcode(send: Any, logs: Path, target: Path, codec: str = "zstd", cores: int = 8, **options: Any) -> Any:
     return copy_tasks.transcode_by(
         send,
-        copy_tasks.TranscodeJob(codec, **options),
+        copy_tasks.TranscodeJob(CodecChoice(codec, options.pop("level", None), options.pop("codecs", None)), **options),
         logs,
         target,
         group_bytes=lambda total: PIECE,

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import recordpress
+from recordpress.codecs.choice import CodecChoice
 from recordpress.log import _file_records
 from recordpress.log.copy import _copy_parts
 from recordpress.log.copy import tasks as copy_tasks
@@ -27,7 +28,7 @@ def logs(tmp_path: Path) -> Path:
 
 def transcode(send: Any, logs: Path, target: Path, size: int = 1, **options: Any) -> Any:
     of_call = {name: options.pop(name) for name in ("resume", "side_by_side") if name in options}
-    job = copy_tasks.TranscodeJob("zstd", **options)
+    job = copy_tasks.TranscodeJob(CodecChoice("zstd", options.pop("level", None)), **options)
     return copy_tasks.transcode_by(send, job, logs, target, group_bytes=lambda total: size, **of_call)
 
 

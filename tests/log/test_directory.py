@@ -8,11 +8,7 @@ import pytest
 import facts
 import oracle
 import recordpress
-from recordpress.log import (
-    AbortedTxn,
-    TopicPartition,
-    read_transaction_index,
-)
+from recordpress.log.sidecars import AbortedTxn, TopicPartition, read_transaction_index
 
 ENTRY = struct.Struct(">hqqqq")
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import recordpress
-from recordpress.log import DumpOptions, Finding, SegmentDump, sidecar_lines
+from recordpress.log import DumpOptions, Finding, SegmentDump
+from recordpress.log.dump.sidecar_lines import sidecar_lines
 
 T = 1_700_000_000_000
 NAME = "0" * 20
@@ -81,7 +82,9 @@ def test_the_flag_of_that_decoder(tmp_path: Path) -> None:
 def test_keys_and_values_are_numbers(partition: Path, package: str) -> None:
     decoders = ("--key-decoder-class", f"{package}IntegerDecoder", "--value-decoder-class", f"{package}LongDecoder")
     shown, _ = run("--files", partition / f"{NAME}.log", "--print-data-log", *decoders)
-    assert shown == NUMBERS
+    head, numbers = shown.split("\n", 2)[:2], shown.split("\n", 2)[2]
+    assert head == [f"Dumping {partition / NAME}.log", "Log starting offset: 0"]
+    assert numbers == NUMBERS
     as_bytes, _ = run("--files", partition / f"{NAME}.log", "--print-data-log", "--key-decoder-class", "DefaultDecoder")
     assert " key: fffffffd payload: " in as_bytes
 
@@ -91,7 +94,7 @@ def test_a_number_that_is_cut_and_a_class_that_is_not_known(partition: Path) -> 
     log = ("--files", partition / f"{NAME}.log", "--print-data-log")
     shown, said = run(*log, "--key-decoder-class", "LongDecoder", fails=1)
     assert "has 4 bytes, and one that is decoded as long has 8" in said
-    assert shown.startswith("baseOffset: 0 ")
+    assert "\nbaseOffset: 0 " in shown
     _, said = run(*log, "--key-decoder-class", "com.example.Mine", fails=2)
     assert "StringDecoder, IntegerDecoder, LongDecoder, DefaultDecoder" in said
 
@@ -101,18 +104,29 @@ def test_indexes_are_compared_with_their_log(partition: Path) -> None:
     """The tool says of them: Index offset: 4, log offset: 5; Index timestamp: ...001, log timestamp: ...002."""
     index, times = partition / f"{NAME}.index", partition / f"{NAME}.timeindex"
     both = ("--files", f"{index},{times}")
-    assert run(*both, "--verify-index-only")[0] == ""
-    assert len(run(*both)[0].splitlines()) == 5
+    names = f"Dumping {index}\nDumping {times}\n"
+    assert run(*both, "--verify-index-only")[0] == names
+    assert len(run(*both)[0].splitlines()) == 7
     changed(index, 3, 4)
     changed(times, 7, times.read_bytes()[7] - 1)
     shown, said = run(*both, "--verify-index-only", fails=1)
-    assert shown == ""
+    assert shown == names
     assert "offset 4: no batch from position 102 on has this offset" in said
     assert f"timestamp {T + 1}, and the largest one of the log up to there is {T + 2}" in said
     assert run(*both, "--index-sanity-check")[0].count("passed sanity check") == 2
     (partition / f"{NAME}.log").unlink()
-    assert len(run(*both)[0].splitlines()) == 5
+    assert len(run(*both)[0].splitlines()) == 7
     assert "No such file" in run(*both, "--verify-index-only", fails=3)[1]
+
+
+@pytest.mark.parametrize("flags", [{}, {"sanity_check": True}, {"verify_only": True}])
+def test_an_index_without_entries(flags: dict[str, bool], tmp_path: Path) -> None:
+    """The tool looks for entries before it looks at its flags, but in an offset index alone."""
+    for suffix in ("log", "index", "timeindex"):
+        (tmp_path / f"{NAME}.{suffix}").write_bytes(b"")
+    index, times = tmp_path / f"{NAME}.index", tmp_path / f"{NAME}.timeindex"
+    assert list(sidecar_lines(index, **flags)) == [f"{index} is empty.\n"]
+    assert list(sidecar_lines(times, **flags)) == [f"{times} passed sanity check.\n"] * ("sanity_check" in flags)
 
 
 @pytest.mark.slow

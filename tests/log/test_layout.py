@@ -144,7 +144,7 @@ def test_what_is_no_log(logs: Path, tmp_path: Path) -> None:
     write(logs / "orders-0" / "00000000000000000000.index")
     (tmp_path / "nothing").mkdir()
     for path, words in {
-        logs / "orders-0" / "00000000000000000000.index": "an offset index, which holds no records",
+        logs / "orders-0" / "00000000000000000000.index": "an offset index without records",
         logs / "recovery-point-offset-checkpoint": "neither a directory nor a .log file",
         tmp_path / "nothing": "no partition is here",
         logs / "empty-3": "no partition is here",
@@ -330,7 +330,7 @@ def test_each_byte_of_a_chunk_flipped(tmp_path: Path) -> None:
         reader = recordpress.open_log(tmp_path).read(["value"])
         try:
             found = reader.to_pyarrow()
-        except (OSError, ValueError) as error:
+        except recordpress.RecordpressError as error:
             said = str(error)
         else:
             said = SEGMENT_ID if found.equals(expected) else str(reader.findings)

@@ -3,6 +3,7 @@
 import io
 import random
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,11 @@ import pytest
 import facts
 import oracle
 import recordpress
-from recordpress.log import AbortedTxn, FileRecords, ProducerState, write_snapshot, write_transaction_index
+from recordpress.log import FileRecords, LogReader
+from recordpress.log._header_walk import HeaderWalk
+from recordpress.log.sidecars import AbortedTxn, ProducerState, write_snapshot, write_transaction_index
+from recordpress.record.header import BatchHeader
+from together import together
 
 pa = pytest.importorskip("pyarrow")
 
@@ -51,7 +56,7 @@ def without_epoch(row: facts.Facts) -> facts.Facts:
     return {name: value for name, value in row.items() if name != "leader_epoch"}
 
 
-@pytest.mark.parametrize("files", ["all", "log only"])
+@together("files", ["all", "log only"])
 @pytest.mark.parametrize(("partition", "isolation"), CONSUMED, ids=str)
 def test_what_the_consumer_returned(partition: oracle.Partition, isolation: str, files: str, tmp_path: Path) -> None:
     directory = partition.write_to(tmp_path)
@@ -241,9 +246,7 @@ def test_the_end_of_a_log_is_reported(tail: bytes, rule: str, tmp_path: Path) ->
     )
     write(tmp_path, {10: plain(10)})
     for call in (recordpress.open_log(directory).count, recordpress.open_log(directory).read(["offset"]).to_pyarrow):
-        with pytest.raises(
-            (recordpress.CorruptRecordError, pa.ArrowInvalid), match=r"zero bytes follow|last entry is cut"
-        ):
+        with pytest.raises(recordpress.CorruptRecordError, match=r"zero bytes follow|last entry is cut"):
             call()
 
 
@@ -325,9 +328,34 @@ def test_transactions_across_damage(tmp_path: Path) -> None:
     log = recordpress.open_log(write(tmp_path, {0: good}))
     committed: dict[str, Any] = {"isolation_level": "read_committed"}
     assert offsets(log, on_corrupt="skip", **committed) == [*range(10), *range(14, 24)]
-    with pytest.raises(pa.ArrowInvalid, match="entry size"):
+    with pytest.raises(recordpress.CorruptRecordError, match="entry size"):
         offsets(log, **committed)
     assert offsets(log, on_corrupt="stop", **committed) == list(range(10))
+
+
+def test_every_form_of_a_read_raises_the_same_error(tmp_path: Path) -> None:
+    """Consumers that we do not control raise their own, with the whole text."""
+    pl = pytest.importorskip("polars")
+    from recordpress.polars import scan_log
+
+    data = bytearray(plain(0) + plain(10) + plain(20))
+    data[-1] ^= 1
+    log = recordpress.open_log(write(tmp_path, {0: bytes(data)}))
+    with pytest.raises(recordpress.CorruptRecordError) as expected:
+        list(log.read(["offset"]))
+    for name in ("to_pyarrow", "to_pandas", "to_polars"):
+        with pytest.raises(recordpress.CorruptRecordError) as caught:
+            getattr(log.read(["offset"]), name)()
+        assert vars(caught.value) == vars(expected.value), name
+        assert caught.value.__context__ is None
+    for consumer in (pa.table, pl.DataFrame, lambda reader: pa.RecordBatchReader.from_stream(reader).read_all()):
+        with pytest.raises(Exception) as foreign:  # noqa: PT011 - of another library
+            consumer(log.read(["offset"]))
+        assert str(expected.value) in str(foreign.value)
+    with pytest.raises((recordpress.CorruptRecordError, pl.exceptions.ComputeError)) as foreign:
+        scan_log(tmp_path).select("offset").collect()
+    assert str(expected.value) in str(foreign.value)
+    assert log.read(["offset"], on_corrupt="skip").to_polars()["offset"].to_list() == list(range(20))
 
 
 def test_a_transaction_that_was_aborted_before_damage_is_over_after_it(tmp_path: Path) -> None:
@@ -360,10 +388,13 @@ def test_indexes_of_a_remote_log_are_trusted(monkeypatch: pytest.MonkeyPatch) ->
     }
     memory.pipe({f"/remote/t-0/{name}": data for name, data in files.items()})
     read: list[str] = []
-    scan = FileRecords.transactional_batches
-    monkeypatch.setattr(
-        FileRecords, "transactional_batches", lambda self, hop: (read.append(self.path[-24:]), scan(self, hop))[1]
-    )
+    walk = FileRecords.walk
+
+    def noted(self: FileRecords, hop: HeaderWalk, **options: Any) -> Iterator[BatchHeader]:
+        read.append(self.path[-24:])
+        return walk(self, hop, **options)
+
+    monkeypatch.setattr(FileRecords, "walk", noted)
     log = recordpress.open_log("memory://remote/t-0")
     reader = log.read(["offset"], isolation_level="read_committed")
     assert reader.to_pyarrow()["offset"].to_pylist() == list(range(4, 10))
@@ -584,3 +615,52 @@ def test_a_reader_shows_what_it_reads(tmp_path: Path) -> None:
         next(reader)
         assert repr(reader).endswith("; begun>")
     assert repr(reader).endswith("; closed>")
+
+
+def test_an_error_is_raised_again(tmp_path: Path) -> None:
+    """A reader that failed does not end like a complete log."""
+    data = bytearray(recordpress.write_records([b"value"] * 3) + recordpress.write_records([b"value"], base_offset=3))
+    data[-1] ^= 1
+    (tmp_path / f"{0:020d}.log").write_bytes(data)
+    with recordpress.open_log(tmp_path).read(["offset"]) as reader:
+        for _ in range(3):
+            with pytest.raises(recordpress.CorruptRecordError):
+                list(reader)
+    with pytest.raises(recordpress.CorruptRecordError):
+        next(reader)
+
+
+def test_an_interrupt_is_raised_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / f"{0:020d}.log").write_bytes(recordpress.write_records([b"value"] * 3))
+
+    def interrupted(*_: object, **__: object) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("recordpress.log._read.FileRecords.columns", interrupted)
+    reader = recordpress.open_log(tmp_path).read(["offset"])
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            next(reader)
+
+
+def test_another_thread_closes_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / f"{0:020d}.log").write_bytes(recordpress.write_records([b"value"] * 3))
+    reader = recordpress.open_log(tmp_path).read(["offset"])
+    refused: list[Exception] = []
+    is_outside = LogReader._is_outside
+
+    def closed(self: LogReader, *arguments: Any) -> bool:
+        def close() -> None:
+            try:
+                self.close()
+            except Exception as error:
+                refused.append(error)
+
+        thread = threading.Thread(target=close)
+        thread.start()
+        thread.join()
+        return is_outside(self, *arguments)
+
+    monkeypatch.setattr(LogReader, "_is_outside", closed)
+    assert [columns.num_rows for columns in reader] == [3]
+    assert [type(error) for error in refused] == [recordpress.InUseError]

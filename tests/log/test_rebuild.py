@@ -2,6 +2,7 @@
 
 import json
 import re
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,11 @@ import pytest
 import oracle
 import recordpress
 from recordpress.files import LocalFileSystem
-from recordpress.log import read_leader_epochs, read_offset_index, read_snapshot, read_time_index
-from recordpress.log._batch_header import BatchHeader
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log.check._producer_state import EndTxnMarker, ProducerStates
 from recordpress.log.check.rebuild import SidecarBuilder, Sidecars, marker_of
+from recordpress.log.sidecars import read_leader_epochs, read_offset_index, read_snapshot, read_time_index
+from recordpress.record.header import BatchHeader, read_header
 
 INTERVAL = 3000  # index.interval.bytes of the topics; the internal ones have the default
 
@@ -118,16 +119,22 @@ def test_equal_to_what_recovery_left(entry: dict[str, Any], files: dict[str, byt
 
 
 def header(
-    offset: int, count: int = 1, *, pid: int = 7, epoch: int = 0, sequence: int = 0, txn: bool = True
+    offset: int,
+    count: int = 1,
+    *,
+    pid: int = 7,
+    epoch: int = 0,
+    sequence: int = 0,
+    txn: bool = True,
+    attributes: int = 0,
 ) -> BatchHeader:
-    attributes = 0x10 if txn else 0
-    return BatchHeader(
-        0, 100, 2, attributes, offset, offset + count - 1, count, 1000 + offset, 0, 0, pid, epoch, sequence
-    )
+    attributes |= 0x10 if txn else 0
+    fields = (offset, 88, 0, 2, 0, attributes, count - 1, 1000 + offset, 1000 + offset, pid, epoch, sequence, count)
+    return read_header(struct.pack(">qiibIhiqqqhii", *fields))
 
 
 def marker(offset: int, *, pid: int = 7, epoch: int = 0) -> BatchHeader:
-    return BatchHeader(0, 78, 2, 0x30, offset, offset, 1, 1000 + offset, 0, 0, pid, epoch, -1)
+    return header(offset, pid=pid, epoch=epoch, sequence=-1, attributes=0x20)
 
 
 def test_sequences_and_epochs() -> None:

@@ -14,14 +14,8 @@ import pytest
 
 import oracle
 import recordpress
-from recordpress.log import (
-    read_leader_epochs,
-    read_snapshot,
-    reindex,
-    repair,
-    scan,
-    verify,
-)
+from recordpress.log import reindex, repair, scan, verify
+from recordpress.log.sidecars import read_leader_epochs, read_snapshot
 
 LOG = "00000000000000000000.log"
 INTERVAL = 3000  # of the topics in the vectors
@@ -191,14 +185,59 @@ def test_a_log_dir(tmp_path: Path) -> None:
         (tmp_path / "source" / name / LOG).write_bytes(b"".join(log_of(3)))
     repair(tmp_path / "source", tmp_path / "target")
     assert sorted(p.name for p in (tmp_path / "target").iterdir()) == ["a-0", "b.c-3"]
-    with pytest.raises(recordpress.InvalidArgumentError, match="is there already"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="exists: nothing is overwritten") as caught:
         repair(tmp_path / "source", tmp_path / "target")
+    assert caught.value.field == "target"
     repair(tmp_path / "source" / "a-0", tmp_path / "other")
     assert (tmp_path / "other" / "a-0" / LOG).exists()
 
 
+def files_below(directory: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize("source", ["", "a-*", "a-0", f"a-0/{LOG}"])
+@pytest.mark.parametrize("is_list", [False, True])
+def test_a_copy_inside_its_source_is_refused(source: str, is_list: bool, tmp_path: Path) -> None:
+    """The copy would be a partition inside a partition, which no call reads."""
+    (tmp_path / "a-0").mkdir()
+    (tmp_path / "a-0" / LOG).write_bytes(b"".join(log_of(3)))
+    before = files_below(tmp_path)
+    path = str(tmp_path / source) if source else str(tmp_path)
+    for copy in (repair, lambda *args: recordpress.transcode(*args, "zstd")):
+        if copy is not repair and source.endswith(LOG) and not is_list:
+            continue  # one file becomes one file
+        with pytest.raises(recordpress.InvalidArgumentError, match="lies inside the source") as caught:
+            copy([path] if is_list else path, tmp_path / "a-0" / "b-0")
+        assert caught.value.field == ("target" if copy is repair else "dst")
+        assert files_below(tmp_path) == before
+
+
+@pytest.mark.slow
+def test_a_killed_repair_is_swept_by_the_next(tmp_path: Path) -> None:
+    """The first partition is finished when the call is killed."""
+    for name in ("a-0", "a-1", "a-2"):
+        (tmp_path / "source" / name).mkdir(parents=True)
+        (tmp_path / "source" / name / LOG).write_bytes(b"".join(log_of(3)))
+    from recordpress.log.copy import repair as module
+
+    child = os.fork()
+    if not child:
+        calls = iter([module._copy_metadata, lambda *args: os._exit(7)])
+        module._copy_metadata = lambda *args: next(calls)(*args)
+        with contextlib.suppress(BaseException):
+            repair(tmp_path / "source", tmp_path / "target")
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    repair(tmp_path / "source", tmp_path / "target")
+    assert sorted(os.listdir(tmp_path)) == ["source", "target"]
+    assert {name: logs(tmp_path / "target" / name) for name in os.listdir(tmp_path / "target")} == {
+        name: b"".join(log_of(3)) for name in ("a-0", "a-1", "a-2")
+    }
+
+
 def test_nothing_is_left_of_a_copy_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recordpress.log.check import repair as _salvage
+    from recordpress.log.copy import repair as _salvage
 
     source = tmp_path / "a-0"
     source.mkdir()

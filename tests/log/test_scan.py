@@ -20,6 +20,7 @@ def log_of(n: int = 30, size: int = 40, **options: Any) -> list[bytes]:
 
 def scanned(directory: Path, data: bytes, name: str = LOG) -> tuple[SegmentScan, list[Finding]]:
     (directory / name).write_bytes(data)
+    (directory / name).with_suffix(".index").touch()
     report = scan(directory / name)
     return report.segments[0], report.findings
 
@@ -131,7 +132,7 @@ def test_bit_flips(magic: int, codec: str, tmp_path: Path) -> None:
             seen["order" if findings else "unprotected"] += 1
             continue
         seen["damage"] += 1
-        damage = [finding for finding in findings if finding.rule != "offset order"]
+        damage = [finding for finding in findings if finding.rule not in ("offset order", "recovery")]
         assert len(damage) == 1 and (damage[0].position, damage[0].size) == (starts[hit], len(batches[hit]))
     print(f"magic {magic}, {codec}: {seen}")
     assert seen["damage"] > 400
@@ -154,7 +155,7 @@ def test_zeroed_pages(codec: str, tmp_path: Path) -> None:
         hit = [i for i in range(len(batches)) if zeroed[starts[i] + 8 : starts[i + 1]] != batches[i][8:]]
         lost += len(hit)
         assert segment.batches == len(batches) - len(hit)
-        damage = [finding for finding in findings if finding.rule != "offset order"]
+        damage = [finding for finding in findings if finding.rule not in ("offset order", "recovery")]
         assert sum(finding.size or 0 for finding in damage) == starts[hit[-1] + 1] - starts[hit[0]]
         assert damage[0].offset == 3 * hit[0]
     print(f"{codec}: {lost} batches in zeroed pages")
@@ -198,17 +199,27 @@ def test_a_damaged_batch_that_holds_a_log(tmp_path: Path) -> None:
     assert finding.size == len(outer)
 
 
-def test_what_recovery_does_to_later_segments(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_index", [True, False])
+def test_what_recovery_does_to_later_segments(has_index: bool, tmp_path: Path) -> None:
+    """It removes them, unless the damaged segment has no index: then it recovers each by itself when it loads it."""
     batches = log_of(6)
     bad = bytearray(b"".join(batches[:2]))
     bad[-1] ^= 1
     for base, data in ((0, bytes(bad)), (6, b"".join(batches[2:4])), (12, b"".join(batches[4:])[:-1])):
         (tmp_path / f"{base:020}.log").write_bytes(data)
+        if has_index:
+            (tmp_path / f"{base:020}.index").touch()
     report = scan(tmp_path)
     first, last = report.findings
-    assert "with the 2 segments after it" in first.message and "removes this segment" in last.message
-    assert [s.recovery_bytes for s in report.segments] == [len(batches[0]), 0, 0]
-    assert [s.recovery_offset for s in report.segments] == [3, 3, 3]
+    sizes = [len(batch) for batch in batches]
+    if has_index:
+        assert "with the 2 segments after it" in first.message and "removes this segment" in last.message
+        assert [s.recovery_bytes for s in report.segments] == [sizes[0], 0, 0]
+        assert [s.recovery_offset for s in report.segments] == [3, 3, 3]
+    else:
+        assert "after it" not in first.message and f"keeps the first {sizes[4]} bytes" in last.message
+        assert [s.recovery_bytes for s in report.segments] == [sizes[0], sizes[2] + sizes[3], sizes[4]]
+        assert [s.recovery_offset for s in report.segments] == [3, 12, 15]
     assert [s.batches for s in report.segments] == [1, 2, 1]
     json.dumps(report.to_dict())
 
@@ -223,8 +234,9 @@ def test_recovery_empties_a_segment_whose_index_would_not_ascend(tmp_path: Path)
 def test_offsets_that_a_segment_cannot_have(tmp_path: Path) -> None:
     batches = log_of(3)
     far = (1 << 40).to_bytes(8, "big") + batches[1][8:]
-    segment, [finding] = scanned(tmp_path, batches[0] + far + batches[2])
+    segment, [finding, refusal] = scanned(tmp_path, batches[0] + far + batches[2])
     assert (segment.batches, finding.rule, finding.size) == (2, "segment offsets", len(far))
+    assert refusal.rule == "recovery"
 
 
 def test_a_log_dir(tmp_path: Path) -> None:
@@ -237,3 +249,24 @@ def test_a_log_dir(tmp_path: Path) -> None:
     assert [s.batches for s in report.segments] == [2, 2]
     assert [f.size for f in report.findings if f.size] == [30, 30]
     assert any(f.file.endswith(".deleted") for f in report.findings)
+
+
+def test_a_broker_refuses_offsets_out_of_range(tmp_path: Path) -> None:
+    """Or makes a segment of the last batch. A batch before its segment's first offset may end inside it."""
+    batches = log_of(3)
+
+    def moved(number: int, base: int) -> bytes:
+        return b"".join(
+            [*batches[:number], base.to_bytes(8, "big", signed=True) + batches[number][8:], *batches[number + 1 :]]
+        )
+
+    def recovery_of(data: bytes) -> tuple[int, bool, str]:
+        segment, findings = scanned(tmp_path, data)
+        return segment.recovery_bytes, findings[-1].rule == "recovery", findings[0].message
+
+    whole = sum(map(len, batches))
+    assert recovery_of(moved(1, 1 << 40))[:2] == (0, True)
+    assert recovery_of(moved(1, -5))[:2] == (0, True)
+    size, is_refused, message = recovery_of(moved(2, 1 << 40))
+    assert (size, is_refused) == (whole, False) and "moves these bytes to a segment of their own" in message
+    assert recovery_of(moved(1, -1))[:2] == (whole, False)

@@ -13,6 +13,12 @@ from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._seek import RecordPlace, SegmentSeek
 
 INDEX, TIME = ".index", ".timeindex"
+# what a header says as the whole batch does, which has None where the header has -1
+SHARED_NAMES = (
+    *("position", "size", "magic", "attributes", "crc", "base_offset", "last_offset", "next_offset", "records_count"),
+    *("max_timestamp", "partition_leader_epoch", "producer_id", "producer_epoch", "base_sequence", "last_sequence"),
+    *("is_transactional", "is_control"),
+)
 
 
 class Bytes(RandomAccessFile):
@@ -197,17 +203,11 @@ def test_headers_are_those_of_the_batches(window: int | None) -> None:
         data = vector.data
         hop = HeaderWalk(Bytes(data), window_bytes=window)
         for batch, header in zip(recordpress.read_batches(data), hop, strict=True):
-            for name in header._fields:
+            for name in SHARED_NAMES:
                 if name == "base_offset" and batch.magic < 2 and batch.is_compressed:
                     continue  # the header has the last one
                 expected = getattr(batch, name)
                 assert getattr(header, name) == (-1 if expected is None else expected), (str(vector), name)
-            assert (header.is_control, header.is_transactional, header.last_sequence, header.next_offset) == (
-                batch.is_control,
-                batch.is_transactional,
-                batch.last_sequence,
-                batch.next_offset,
-            )
             error = hop.checksum_error()
             assert (error is None) == batch.is_valid()
         assert hop.position == vector.expected["valid_bytes"]

@@ -12,9 +12,10 @@ import pytest
 import oracle
 import recordpress
 from recordpress.files import LocalFileSystem, RandomAccessFile
-from recordpress.log import RecordDigest, read_content, transcode_segment
+from recordpress.log import FileRecords, RecordDigest
 from recordpress.log.copy import _segment_copy
 from recordpress.log.copy._recompress_threads import RecompressThreads
+from segments import read_content, transcode_segment
 
 T = 1_700_000_000_000
 
@@ -216,7 +217,7 @@ class Spoiled(LocalFileSystem):
 def test_a_file_that_reads_as_something_else_has_no_name(change: Callable[[bytes], bytes], tmp_path: Path) -> None:
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(segment())
-    file = _segment_copy.open_segment(LocalFileSystem(), str(source), True)
+    file = FileRecords(source)
     with file, pytest.raises(recordpress.CorruptRecordError, match="are read back"):
         _segment_copy.copy_segment(file, RecompressThreads("zstd"), Spoiled(change), str(target))
     assert list(tmp_path.iterdir()) == [source]
@@ -235,7 +236,7 @@ def test_an_entry_that_was_not_read_is_missed(last: bytes, tmp_path: Path) -> No
     """Also one that holds no record, but offsets."""
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(segment() + last)
-    file = _segment_copy.open_segment(LocalFileSystem(), str(source), True)
+    file = FileRecords(source)
     with file, pytest.raises(recordpress.CorruptRecordError, match="were read"):
         _segment_copy.copy_segment(file, Forgetful("zstd"), LocalFileSystem(), str(target))
     assert list(tmp_path.iterdir()) == [source]
@@ -294,7 +295,7 @@ def test_work_can_be_ended_between_any_two_runs(tmp_path: Path) -> None:
         if len(steps) == 3:
             raise KeyboardInterrupt
 
-    file = _segment_copy.open_segment(LocalFileSystem(), str(source), True)
+    file = FileRecords(source)
     with file, pytest.raises(KeyboardInterrupt):
         _segment_copy.copy_segment(file, RecompressThreads("zstd", threads=2), LocalFileSystem(), str(target), step)
     assert steps == [0, 0, 0]
@@ -357,7 +358,7 @@ def test_a_source_that_is_truncated_meanwhile(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(_file_records, "PIECE_BYTES", 2000)
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(segment(100))
-    file = _segment_copy.open_segment(LocalFileSystem(), str(source), True)
+    file = FileRecords(source)
     with file, pytest.raises(recordpress.CorruptRecordError, match="truncated while it was read"):
         _segment_copy.copy_segment(
             file, RecompressThreads("zstd"), LocalFileSystem(), str(target), lambda size: os.truncate(source, 3000)

@@ -12,7 +12,7 @@ import pytest
 
 import oracle
 import recordpress
-from recordpress.log import (
+from recordpress.log.sidecars import (
     AbortedTxn,
     ProducerState,
     TopicPartition,
@@ -490,12 +490,12 @@ def test_a_large_index_is_read_at_once() -> None:
     data = b"".join(OFFSETS.pack(10 * i, 100 * i) for i in range(200_000))
     index = read_offset_index(data)
     assert len(index) == 200_000 and index.lookup(1_999_985) == (1_999_980, 19_999_800)
-    assert sys.getsizeof(index._offsets) < 900_000
+    assert sys.getsizeof(index._keys) < 900_000
 
 
 @pytest.mark.parametrize("name", ["offset", "time"])
 def test_an_entry_reaches_no_further_than_an_int32(name: str, tmp_path: Path) -> None:
-    write = getattr(recordpress.log, f"write_{name}_index")
+    write = getattr(recordpress.log.sidecars, f"write_{name}_index")
     target = tmp_path / "index"
     for above, is_right in ((2**31 - 1, True), (2**31, False)):
         entry = (100 + above, 1) if name == "offset" else (1, 100 + above)

@@ -40,7 +40,7 @@ def ending(path: Path, data: bytes, complete: bool = False) -> tuple[int, int, s
     assert b"".join(piece for _, piece in pieces) == data[: file.valid_bytes]
     assert file.valid_bytes + file.trailing_bytes == len(data) == file.size
     with FileRecords(path, complete=complete) as headers:
-        assert list(headers.transactional_batches()) == []
+        assert list(headers.walk(transactional=True)) == []
     assert (headers.valid_bytes, headers.tail) == (file.valid_bytes, file.tail)
     with FileRecords(path, complete=complete) as again:
         rows = sum(columns.num_rows for columns in again.columns(["offset"]))
@@ -58,7 +58,7 @@ def damage(path: Path, data: bytes, *, complete: bool = False) -> recordpress.Co
         valid = file.valid_bytes
     with FileRecords(path, complete=complete) as headers:
         with pytest.raises(recordpress.CorruptRecordError) as hopping:
-            list(headers.transactional_batches())
+            list(headers.walk(transactional=True))
         assert (str(hopping.value), headers.valid_bytes) == (str(caught.value), valid)
     with FileRecords(path, complete=complete) as again:
         rows, error = rows_and_error(again)
@@ -274,7 +274,7 @@ def test_headers_are_found_wherever_windows_end(window: int, size: int, path: Pa
     for end in (len(data), len(data) - 1, len(data) - 30):
         path.write_bytes(data[:end])
         with FileRecords(path, complete=False) as file:
-            found = file.transactional_batches(file.headers(window_bytes=window))
+            found = file.walk(file.headers(window_bytes=window), transactional=True)
             assert [(h.producer_id, h.base_offset, h.is_control) for h in found] == expected
             assert file.valid_bytes == sum(batch.size for batch in recordpress.read_batches(data[:end]))
 

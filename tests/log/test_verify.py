@@ -2,6 +2,7 @@
 
 import random
 import struct
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -232,3 +233,31 @@ def test_the_report_is_data(tmp_path: Path) -> None:
         "batches": 1,
         "records": 3,
     }
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+def test_records_are_checked_without_an_object_for_each(codec: Any, tmp_path: Path) -> None:
+    path = tmp_path / f"{0:020}.log"
+    data = recordpress.write_records([b""] * 100_000, compression_type=codec)
+    path.write_bytes(data)
+    verify(tmp_path, "record")  # what is imported and kept
+    tracemalloc.start()
+    try:
+        report = verify(tmp_path, "record")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert report.records == 100_000
+    assert peak < 3 * len(data) + (1 << 20)
+
+
+def test_offsets_that_no_consumer_gets(tmp_path: Path) -> None:
+    """A broker that looks for offset 70 finds the empty segment, and continues after it."""
+    (tmp_path / f"{0:020d}.log").write_bytes(recordpress.write_records([b"value"] * 100))
+    (tmp_path / f"{50:020d}.log").write_bytes(b"")
+    (tmp_path / f"{90:020d}.log").write_bytes(recordpress.write_records([b"value"] * 20, base_offset=90))
+    for findings in (recordpress.log.verify(tmp_path).findings, recordpress.log.scan(tmp_path).findings):
+        [found] = [one for one in findings if one.rule == "floor segment"]
+        assert (Path(found.file).name, found.offset) == (f"{50:020d}.log", 50)
+        assert "offsets from 50 to 89" in found.message
+    assert recordpress.open_log(tmp_path).read(["offset"], start_offset=70).to_pyarrow().num_rows == 40

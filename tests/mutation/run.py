@@ -65,19 +65,27 @@ class Clone:
 
     def __init__(self, folder: Path, python: str) -> None:
         self.root, self.pristine, self.python = folder / "clone", folder / "pristine", python
-        self.environment = os.environ | {
-            "PYTHONPATH": f"{self.root}/src",
-            "CFLAGS": "-O0 -g0",
-            "RECORDPRESS_VECTORS": "",
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
+        self.environment = os.environ | {"CFLAGS": "-O0 -g0", "RECORDPRESS_VECTORS": ""}
+        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # pytest rewrites each test file once
         self._usual: dict[tuple[str, str], float] = {}
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         subprocess.run(["git", "clone", "-q", mutants.ROOT, self.root], check=True)
+        self._copy_build()
         if not self.build():
             raise SystemExit("the project itself does not compile")
         shutil.copytree(self.root, self.pristine, symlinks=True)
+
+    def _copy_build(self) -> None:
+        """Take what the project has compiled, file by file in order of age: only what a mutant changes is compiled."""
+        if subprocess.run(["git", "diff", "--quiet", "HEAD"], cwd=mutants.ROOT).returncode:
+            raise SystemExit("commit your changes first: the clones are made from the last commit")
+        subprocess.run([self.python, "setup.py", "-q", "build_ext", "--inplace"], cwd=mutants.ROOT, check=True)
+        built = [*(mutants.ROOT / "build").rglob("*.[co]"), *(mutants.ROOT / "src").rglob("*.so")]
+        for source in sorted(built, key=lambda path: path.stat().st_mtime_ns):
+            target = self.root / source.relative_to(mutants.ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
 
     def build(self) -> bool:
         command = [self.python, "setup.py", "-q", "build_ext", "--inplace"]
@@ -86,7 +94,7 @@ class Clone:
     def usual(self, arguments: str, marks: str) -> float:
         """CPU seconds of these tests without a mutant. They pass."""
         if (arguments, marks) not in self._usual:
-            result, first, seconds = self._run(arguments, marks, None)
+            result, first, seconds = self._run(self.pristine, arguments, marks, None)
             if result != "passed":
                 raise SystemExit(f"{arguments}: {result} without a mutant: {first}")
             self._usual[arguments, marks] = seconds
@@ -94,15 +102,20 @@ class Clone:
 
     def test(self, arguments: str, marks: str) -> tuple[str, str]:
         """ "passed", "failed" or "hung", and the first test that failed."""
-        limit = int(TIMES_THE_USUAL * self._usual[arguments, marks]) + 30
-        return self._run(arguments, marks, limit)[:2]
+        limit = int(TIMES_THE_USUAL * self.usual(arguments, marks)) + 30
+        return self._run(self.root, arguments, marks, limit)[:2]
 
-    def _run(self, arguments: str, marks: str, limit: int | None) -> tuple[str, str, float]:
+    def _run(self, root: Path, arguments: str, marks: str, limit: int | None) -> tuple[str, str, float]:
         command = [self.python, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", marks, *arguments.split()]
         limited = lambda: limit and resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))  # noqa: E731
         with tempfile.TemporaryFile() as out:
             process = subprocess.Popen(
-                command, cwd=self.root, env=self.environment, stdout=out, stderr=out, preexec_fn=limited
+                command,
+                cwd=root,
+                env=self.environment | {"PYTHONPATH": f"{root}/src"},
+                stdout=out,
+                stderr=out,
+                preexec_fn=limited,
             )
             ended = threading.Event()
             watch = threading.Thread(target=_kill_if_idle, args=(process.pid, ended))
@@ -121,7 +134,7 @@ class Clone:
 
     def restore(self) -> None:
         for source in self.pristine.rglob("*"):
-            if source.is_file() and not source.is_symlink() and ".git" not in source.parts:
+            if source.is_file() and not source.is_symlink() and not {".git", "__pycache__"} & {*source.parts}:
                 target = self.root / source.relative_to(self.pristine)
                 if not target.exists() or target.stat().st_mtime_ns != source.stat().st_mtime_ns:
                     target.parent.mkdir(parents=True, exist_ok=True)
@@ -144,6 +157,9 @@ def _kill_if_idle(pid: int, ended: threading.Event) -> None:
 def stages(path: Path) -> Iterator[tuple[str, str, str]]:
     """The tests that judge a mutant, the quickest first: what finds it, their names, their marks."""
     _, native, target, room = next(row for row in ROOMS if row[0] in str(path))
+    named = f"test_*{path.stem.strip('_')}*.py"
+    first = sorted({test for place in room.split() for test in (mutants.ROOT / place).glob(named)})
+    room = " ".join([*(str(test.relative_to(mutants.ROOT)) for test in first), room])
     yield "make test", room, QUICK
     yield "make test", "tests", QUICK
     if native:
@@ -155,8 +171,6 @@ def stages(path: Path) -> Iterator[tuple[str, str, str]]:
 
 def outcome(clone: Clone, mutant: mutants.Mutant) -> tuple[str, str]:
     """What finds a mutant, and the first test that does."""
-    for _, tests, marks in stages(mutant.path):
-        clone.usual(tests, marks)
     try:
         if not mutant.apply(clone.root):
             return "DOES NOT APPLY", ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import random
 from collections.abc import Iterator
@@ -22,15 +23,22 @@ CODECS = CODECS_OF[2]
 PATHS = ("index.html", "api/v1/users", "static/app.js", "login", "api/v1/orders?status=open")
 
 
-def lines(count: int, seed: int = 10) -> list[bytes]:
-    """An access log."""
-    numbers = random.Random(seed)
+@functools.cache
+def access_log() -> list[bytes]:
+    numbers = random.Random(10)
     return [
         b"%d.%d.1.9 - - [22/Nov/2026:09:%02d:%02d] \"GET /%s HTTP/1.1\" %d %d"
         % (number % 223, numbers.randrange(256), number // 60 % 60, number % 60,
            numbers.choice(PATHS).encode(), numbers.choice((200, 200, 200, 304, 404)), numbers.randrange(90_000))
-        for number in range(count)
+        for number in range(100_000)
     ]  # fmt: skip
+
+
+def lines(count: int) -> list[bytes]:
+    """The first lines of an access log."""
+    found = access_log()[:count]
+    assert len(found) == count
+    return found
 
 
 def jumps(count: int) -> list[bytes]:

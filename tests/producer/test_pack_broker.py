@@ -15,6 +15,7 @@ import pytest
 from endless import stream
 
 import recordpress
+from patience import HANG
 
 TESTS = Path(__file__).parents[1]
 sys.path += [str(TESTS / "log"), str(TESTS / "broker" / "old")]
@@ -51,7 +52,7 @@ def create_topics(broker: Broker) -> None:
     ])  # fmt: skip
     admin.close()
     topics = [f"{codec}-{limit}" for codec, limit in CASES]
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANG
     with Client(broker.port) as client:
         while client.produce(topics[-1], recordpress.write_records([b"x"]), 8).error and time.monotonic() < deadline:
             time.sleep(0.2)

@@ -65,10 +65,47 @@ def test_split_of_a_batch_that_is_over_full() -> None:
     assert accumulator.metrics()["batch-split-total"] == 1
 
 
+def test_a_batch_that_fits_is_sent_once_more_and_then_for_half_of_its_size() -> None:
+    """RecordAccumulator.splitAndReenqueue; tests/compat/test_producer_rules.py compares random streams."""
+    accumulator = BatchAccumulator(batch_size=1000)
+    for _ in range(8):
+        accumulator.append(bytes(100))
+    broker = Broker(400)
+    sent = []
+
+    def send(batch: ProducerBatch) -> ProduceAnswer:
+        sent.append((batch.is_split, batch.records_count))
+        return broker.send(batch)
+
+    accumulator.run(send)
+    assert sent == [(False, 8), (True, 8), (True, 3), (True, 3), (True, 2)]
+    assert len(broker.records) == 8
+
+
+def test_a_part_that_cannot_become_smaller_waits_for_its_next_attempt() -> None:
+    """Kafka sends it without a pause until delivery.timeout.ms is over."""
+    accumulator = BatchAccumulator(batch_size=1000, retry_backoff_ms=100, delivery_timeout_ms=1000)
+    errors = []
+    for _ in range(3):
+        accumulator.append(b"", callback=lambda _, error: errors.append(error.code))
+    sent = []
+
+    def send(batch: ProducerBatch) -> int:
+        sent.append(batch.records_count)
+        return MESSAGE_TOO_LARGE
+
+    accumulator.run(send)
+    assert sent == [3, 3]
+    for now in range(50, 1001, 50):
+        accumulator.run(send, now)
+    assert sent == [3] * 5  # after 100, 300 and 700 ms
+    assert (errors, accumulator.undrained) == ([7, 7, 7], 0)
+
+
 @pytest.mark.parametrize("size", [0, 1, 10])
 def test_a_batch_that_kafka_would_send_again_is_halved(size: int) -> None:
     """A part takes its first record regardless of its size, and small ones with it: no batch.size cuts these."""
-    accumulator = BatchAccumulator(batch_size=1000)
+    accumulator = BatchAccumulator(batch_size=1000, split_in_half=True)
     for _ in range(5):
         accumulator.append(bytes(size))
     sent = []
@@ -160,14 +197,16 @@ def test_no_record_is_lost_doubled_or_reordered(seed: int) -> None:
     numbers = random.Random(seed)
     codec = numbers.choice(["none", "gzip", "snappy", "lz4", "zstd"])
     idempotent = numbers.random() < 0.6
+    most = numbers.choice([400, 1085, 6000])
     accumulator = BatchAccumulator(
         batch_size=numbers.choice([0, 300, 1024, 5000]),
         compression_type=codec,
         delivery_timeout_ms=2**40,
+        split_in_half=most == 400 or numbers.random() < 0.5,  # smaller than some records: a part may stay too large
         **({"producer_id": 3, "producer_epoch": 0} if idempotent else {}),
     )
     accumulator.estimator.set_estimation("", codec, numbers.choice([0.05, 0.3, 1.0]))
-    broker = Broker(numbers.choice([400, 1085, 6000]), lambda: numbers.choice([0, 0, 0, 6, 19]))
+    broker = Broker(most, lambda: numbers.choice([0, 0, 0, 6, 19]))
     failed: list[int] = []
     stored: dict[int, int] = {}
     values = []

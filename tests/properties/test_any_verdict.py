@@ -13,7 +13,22 @@ from recordpress.broker import PartitionLog, Verdict, validate
 from strategies import DrawnRecord, formats, records
 
 NOW = 1_700_000_050_000
-RELEASES = ["0.8.2", "0.9", "0.10.0", "0.10.2", "0.11.0", "1.1", "2.0", "2.1", "2.4.1", "2.8", "3.9", "4.0", "4.3"]
+RELEASES = [
+    "0.8.2",
+    "0.9",
+    "0.10.0",
+    "0.10.2",
+    "0.11.0",
+    "1.1",
+    "2.0",
+    "2.1",
+    "2.4.1",
+    "2.8",
+    "3.9",
+    "4.0",
+    "4.3",
+    "4.4",
+]
 CODECS = ["producer", "uncompressed", "gzip", "snappy", "lz4"]
 
 settings = st.fixed_dictionaries(
@@ -23,6 +38,7 @@ settings = st.fixed_dictionaries(
         "message.timestamp.type": st.sampled_from(["CreateTime", "LogAppendTime"]),
         "message.timestamp.before.max.ms": st.sampled_from([0, 1000, 10**6, 2**63 - 1]),
         "message.timestamp.after.max.ms": st.sampled_from([0, 1000, 2**63 - 1]),
+        "max.decompressed.message.bytes": st.sampled_from([1, 10, 100, 2**31 - 9]),
         "max.message.bytes": st.sampled_from([0, 61, 100, 1000, 2**31 - 1]),
         "segment.bytes": st.sampled_from([1 << 20, 1 << 30]),
         "internal.segment.bytes": st.sampled_from([100, 1 << 20]),

@@ -62,7 +62,7 @@ def meet(directory: str, name: str) -> None:
     except FileExistsError:
         second.touch()
         return
-    latest = time.monotonic() + 120
+    latest = time.monotonic() + 600  # a second one that never comes is a failure
     while not second.exists() and time.monotonic() < latest:
         time.sleep(0.02)
 

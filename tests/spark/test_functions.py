@@ -104,7 +104,7 @@ def test_dictionaries_by_id(spark: Any, tmp_path: Path) -> None:
         small.select(functions.decompress("value")).collect()
     with pytest.raises(recordpress.InvalidArgumentError, match="dictionaries has no dictionary 5"):
         functions.compress("value", "zstd", dictionary=5, dictionaries=tmp_path)
-    with pytest.raises(recordpress.InvalidArgumentError, match="dictionary is an id: give dictionaries"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="dictionary is an id, which needs dictionaries"):
         functions.compress("value", "zstd", dictionary=5)
 
 
@@ -246,7 +246,10 @@ def test_zstd_dict(spark: Any, tmp_path: Path) -> None:
     [
         (lambda: functions.compress("value", "zip"), "compression_type must be"),
         (lambda: functions.compress("value", "zstd", 99), "level"),
-        (lambda: functions.decompress("value", mode="DROPMALFORMED"), "mode must be FAILFAST or PERMISSIVE, not 'DROP"),
+        (
+            lambda: functions.decompress("value", mode="DROPMALFORMED"),
+            "mode must be one of FAILFAST, PERMISSIVE, not 'DROP",
+        ),
         (lambda: functions.decompress("value", "zstd", -1), "max_decompressed_bytes"),
         (lambda: functions.read_record_set("value", codecs="no.such:codec"), "cannot be imported"),
         (lambda: functions.write_record_set("value", "zip"), "compression_type must be"),

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import recordpress
+from patience import HANG
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -145,7 +146,7 @@ def killed_before_its_commit(job: str, logs: Path, target: Path) -> None:
         driver = subprocess.Popen(
             command, env=environment_of(sys.executable), stdout=said, stderr=said, start_new_session=True
         )
-        latest = time.monotonic() + 300
+        latest = time.monotonic() + HANG
         while not ready.exists() and driver.poll() is None and time.monotonic() < latest:
             time.sleep(0.05)
         os.killpg(driver.pid, signal.SIGKILL)

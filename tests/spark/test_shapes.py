@@ -115,7 +115,7 @@ def test_the_headers_of_a_compacted_log(compacted: Path) -> None:
         assert found == expected
     [partition] = recordpress.open_log(compacted).partitions
     assert end_offset(partition) == 100
-    with pytest.raises(recordpress.InvalidArgumentError, match=r"has offsets from 0 to 100, and .* asks for 101"):
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"has offsets from 0 to 100, but .* has 101"):
         offsets(compacted, endingOffsets='{"t":{"0":101}}')
 
 

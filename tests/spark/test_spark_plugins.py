@@ -140,11 +140,11 @@ def test_the_sink_writes_them(spark: Any, tmp_path: Path) -> None:
     [
         ({"compression.type": "pluggable"}, "needs the option pluggable.factory.plugin"),
         ({"compression.type": "pluggable", "pluggable.factory.plugin": "x"}, "needs the option codec.plugin"),
-        ({"pluggable.factory.plugin": "x"}, "is for compression.type=pluggable"),
+        ({"pluggable.factory.plugin": "x"}, "needs compression.type=pluggable"),
         ({"compression.type": "pluggable", "pluggable.factory.plugin": "x", "codec.plugin": CODEC}, "'x'"),
         (
             {"compression.type": "pluggable", "pluggable.factory.plugin": "lz4", "codec.plugin": CODEC},
-            "must name a codec that is not Kafka's, not lz4",
+            "must name a codec other than Kafka's, not lz4",
         ),
     ],
 )

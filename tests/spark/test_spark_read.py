@@ -120,10 +120,10 @@ def test_what_is_given() -> None:
 @pytest.mark.parametrize(
     ("options", "field", "message"),
     [
-        ({"path": "/logs"}, "path", "path is not an option here: src says what to read"),
+        ({"path": "/logs"}, "path", "path is not accepted here: src has the paths"),
         ({"subscribed": "a"}, "subscribed", "unknown option subscribed; accepted are path, subscribe,"),
-        ({"maxFilesPerTrigger": 3}, "maxFilesPerTrigger", "option maxFilesPerTrigger is for spark.readStream"),
-        ({"columns": ["offsets"]}, "columns", "there is no column offsets; there are key, value,"),
+        ({"maxFilesPerTrigger": 3}, "maxFilesPerTrigger", "option maxFilesPerTrigger needs spark.readStream"),
+        ({"columns": ["offsets"]}, "columns", "unknown column offsets; accepted are key, value,"),
         ({"minPartitions": 0}, "minPartitions", "option minPartitions must be a number from 1 to"),
     ],
 )

@@ -75,8 +75,8 @@ def test_a_write_and_its_findings(spark: Any, s3: S3Server, given: dict[str, str
 @pytest.mark.parametrize(
     ("path", "options", "message"),
     [
-        ("/logs", KEYS, r"option fs\.s3a\.access\.key is for paths in s3://, not /logs"),
-        ("gs://logs", {"fs.s3a.endpoint": "localhost:9000"}, r"fs\.s3a\.endpoint is for paths in s3://, not gs://logs"),
+        ("/logs", KEYS, r"option fs\.s3a\.access\.key needs paths in s3://, not /logs"),
+        ("gs://logs", {"fs.s3a.endpoint": "localhost:9000"}, r"fs\.s3a\.endpoint needs paths in s3://, not gs://logs"),
         ("s3://logs?region=eu", KEYS, "the path and the option fs.s3a.access.key both describe the store"),
         ("s3://key:secret@logs/a", KEYS, "both describe the store"),
         ("s3://logs", {"fs.s3a.access.key": "k"}, "fs.s3a.access.key needs the option fs.s3a.secret.key"),

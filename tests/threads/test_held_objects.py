@@ -10,22 +10,20 @@ from typing import Any
 import pytest
 
 import recordpress
+from patience import HANG
 from recordpress.log import RecordDigest
 from recordpress.producer import BatchAccumulator, pack
 
-WAIT = 30  # seconds
-
 
 class Gate:
-    """Code of the caller's, in which the first call stays until it is let go."""
+    """Code of the caller's, in which every thread stays until it is let go."""
 
     def __init__(self) -> None:
         self.reached, self.go = threading.Event(), threading.Event()
 
     def pass_through(self) -> None:
-        if not self.reached.is_set():
-            self.reached.set()
-            assert self.go.wait(WAIT)
+        self.reached.set()
+        assert self.go.wait(HANG)
 
 
 class Headers(list[tuple[str, bytes]]):
@@ -71,14 +69,14 @@ def meanwhile(gate: Gate, call: Callable[[], Any], *others: Callable[[], Any]) -
     results: list[Any] = []
     thread = threading.Thread(target=lambda: results.append(call()), daemon=True)
     thread.start()
-    assert gate.reached.wait(WAIT)
+    assert gate.reached.wait(HANG)
     try:
         for other in others:
             with pytest.raises(recordpress.InUseError):
                 other()
     finally:
         gate.go.set()
-        thread.join(WAIT)
+        thread.join(HANG)
     [result] = results
     return result
 

@@ -15,11 +15,9 @@ cdef extern from "Python.h":
 
     ctypedef struct PyTypeObject
     ctypedef PyObject* (*constructor "newfunc")(PyTypeObject*, PyObject*, PyObject*) except NULL
-    ctypedef PyObject** arguments "PyObject *const *"
-    ctypedef PyObject* (*vectorcall "vectorcallfunc")(PyObject*, arguments, size_t, PyObject*) except NULL
     ctypedef struct PyTypeObject:
         constructor tp_new
-        vectorcall tp_vectorcall
+        void* tp_vectorcall
     void PyType_Modified(PyTypeObject*)
 
     # of a pointer: to an object that it passes on Cython takes its own reference

@@ -56,7 +56,7 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
     cdef int begin(self, int compression_type, int is_transactional, int64_t batch_size) except -1:
         self.start(client, 2, compression_type & RP_CODEC_MASK, batch_size)
         if is_transactional:
-            self.encoder.options.attributes |= RP_TRANSACTIONAL
+            self.batch.encoder.options.attributes |= RP_TRANSACTIONAL
         return 0
 
     @cython.critical_section
@@ -110,7 +110,7 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
 
     def append(self, int64_t offset, timestamp, key, value, headers=None):
         """Append a message: its metadata, or None if it does not fit. v0 and v1 have no headers."""
-        return self.add(offset, time_given(timestamp) if self.encoder.options.magic else -1, key, value)
+        return self.add(offset, time_given(timestamp) if self.batch.encoder.options.magic else -1, key, value)
 
     def size_in_bytes(self, offset, timestamp, key, value):
         """Bytes that the message would take."""
@@ -150,7 +150,7 @@ cdef class BatchBuilder:
                  value_serializer=None):
         self._builder = DefaultRecordBatchBuilder.__new__(DefaultRecordBatchBuilder)
         self._builder.begin(compression_type, bool(is_transactional), batch_size)
-        self._builder.encoder.options.base_sequence = 0
+        self._builder.batch.encoder.options.base_sequence = 0
         self._relative_offset = 0
         self._closed = False
         self.key_serializer = key_serializer

@@ -73,9 +73,9 @@ cdef class DefaultBuilder(OpenBatch):
     """Builds a v2 batch."""
 
     cdef void become(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence) noexcept:
-        self.encoder.options.producer_id = producer_id
-        self.encoder.options.producer_epoch = producer_epoch
-        self.encoder.options.base_sequence = base_sequence
+        self.batch.encoder.options.producer_id = producer_id
+        self.batch.encoder.options.producer_epoch = producer_epoch
+        self.batch.encoder.options.base_sequence = base_sequence
 
     @cython.critical_section
     cdef DefaultRecordMetadata add(self, int64_t offset, int64_t timestamp, object key, object value, object headers):
@@ -90,15 +90,15 @@ cdef class DefaultBuilder(OpenBatch):
 
     @property
     def producer_id(self):
-        return self.encoder.options.producer_id
+        return self.batch.encoder.options.producer_id
 
     @property
     def producer_epoch(self):
-        return self.encoder.options.producer_epoch
+        return self.batch.encoder.options.producer_epoch
 
     @property
     def base_sequence(self):
-        return self.encoder.options.base_sequence
+        return self.batch.encoder.options.base_sequence
 
 
 cdef class LegacyBuilder(OpenBatch):
@@ -111,10 +111,10 @@ cdef class LegacyBuilder(OpenBatch):
             return None
         cdef LegacyRecordMetadata metadata = LegacyRecordMetadata.__new__(LegacyRecordMetadata)
         metadata.offset = offset
-        metadata.crc = rp_load_be32(self.records.data + self.records.size - size + RP_MESSAGE_CRC_OFFSET)
+        metadata.crc = rp_load_be32(self.batch.records.data + self.batch.records.size - size + RP_MESSAGE_CRC_OFFSET)
         metadata.size = size
         metadata.timestamp = timestamp
         return metadata
 
     cdef int64_t message_size(self, object key, object value) except -1:
-        return <int64_t>rp_message_size(self.encoder.options.magic, length_of(key), length_of(value))
+        return <int64_t>rp_message_size(self.batch.encoder.options.magic, length_of(key), length_of(value))

@@ -1,8 +1,8 @@
-"""The codec functions and checksums that both clients have, by their names."""
+"""Codec functions and checksums of both clients, by the clients' names."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recordpress import checksum, codecs
 from recordpress.adapters._client import Client
@@ -13,57 +13,30 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from recordpress.typing import CompressionType
-
 XERIAL_BLOCK = 32 * 1024  # bytes: SnappyOutputStream.DEFAULT_BLOCK_SIZE
 
 
-def has_gzip() -> bool:
-    """True: recordpress has the codec.
+HAS_DOC = """True: recordpress has the codec.
 
-    Examples
-    --------
-    >>> from recordpress.adapters import aiokafka as fast
-    >>> fast.has_gzip()
-    True
-    """
-    return True
+Examples
+--------
+>>> from recordpress.adapters import aiokafka as fast
+>>> fast.{name}()
+True
+"""
 
 
-def has_snappy() -> bool:
-    """True: recordpress has the codec.
+def _checker(name: str) -> Callable[[], bool]:
+    def has_codec() -> bool:
+        return True
 
-    Examples
-    --------
-    >>> from recordpress.adapters import aiokafka as fast
-    >>> fast.has_snappy()
-    True
-    """
-    return True
+    has_codec.__name__ = has_codec.__qualname__ = name
+    has_codec.__doc__ = HAS_DOC.format(name=name)
+    return has_codec
 
 
-def has_lz4() -> bool:
-    """True: recordpress has the codec.
-
-    Examples
-    --------
-    >>> from recordpress.adapters import aiokafka as fast
-    >>> fast.has_lz4()
-    True
-    """
-    return True
-
-
-def has_zstd() -> bool:
-    """True: recordpress has the codec.
-
-    Examples
-    --------
-    >>> from recordpress.adapters import aiokafka as fast
-    >>> fast.has_zstd()
-    True
-    """
-    return True
+CHECKERS = {name: _checker(name) for name in ("has_gzip", "has_lz4", "has_snappy", "has_zstd")}
+has_gzip, has_lz4, has_snappy, has_zstd = CHECKERS.values()
 
 
 def gzip_encode(payload: Buffer, compresslevel: int | None = None) -> bytes:
@@ -112,7 +85,7 @@ def lz4_encode(payload: Buffer, level: int | None = None) -> bytes:
 
 
 def lz4_encode_old_kafka(payload: Buffer) -> bytes:
-    """Compress with lz4 as v0 has it: the checksum of the frame's header is that of old brokers (KIP-57).
+    """Compress with lz4 for v0: the checksum of the frame's header is that of old brokers (KIP-57).
 
     Examples
     --------
@@ -136,7 +109,7 @@ def zstd_encode(payload: Buffer, level: int | None = None) -> bytes:
 
 
 def calc_crc32c(memview: Buffer) -> int:
-    """CRC-32C of bytes.
+    """Compute the CRC-32C of bytes.
 
     Examples
     --------
@@ -148,7 +121,7 @@ def calc_crc32c(memview: Buffer) -> int:
 
 
 def calc_crc32(memview: Buffer) -> int:
-    """CRC-32 of bytes.
+    """Compute the CRC-32 of bytes.
 
     Examples
     --------
@@ -159,16 +132,8 @@ def calc_crc32(memview: Buffer) -> int:
     return checksum.crc32(memview)
 
 
-CHECKERS: dict[str, Callable[[], bool]] = {
-    "has_gzip": has_gzip,
-    "has_lz4": has_lz4,
-    "has_snappy": has_snappy,
-    "has_zstd": has_zstd,
-}
-
-
 def client_of(corrupt: type[Exception], unsupported: type[Exception], codec_module: ModuleType, unknown: str) -> Client:
-    """A client, by its exceptions, its codec module, and its message for an unknown codec id."""
+    """Return a client, given its exceptions, its codec module, and its message for an unknown codec id."""
     made = Client(corrupt, unsupported, codec_module, unknown)
     made.trust({name: (own, getattr(codec_module, name)) for name, own in CHECKERS.items()})
     return made
@@ -197,7 +162,7 @@ def decoders(client: Client, module: str) -> dict[str, Callable[[Buffer], bytes]
     `module` is the adapter's, for the examples.
     """
 
-    def of(codec: CompressionType, name: str, magic: int = 2) -> Callable[[Buffer], bytes]:
+    def of(codec: Any, name: str, magic: int = 2) -> Callable[[Buffer], bytes]:
         def decode(payload: Buffer) -> bytes:
             return codecs.decompress(payload, codec, client.cap, magic=magic)
 
@@ -206,7 +171,7 @@ def decoders(client: Client, module: str) -> dict[str, Callable[[Buffer], bytes]
         decode.__doc__ = DECODE_DOC.format(codec=codec, name=name, encode=encode, client=module)
         return decode
 
-    compressed: tuple[CompressionType, ...] = ("gzip", "snappy", "lz4", "zstd")
-    functions = {f"{codec}_decode": of(codec, f"{codec}_decode") for codec in compressed}
+    names = [name.removeprefix("has_") for name in CHECKERS]
+    functions = {f"{name}_decode": of(name, f"{name}_decode") for name in names}
     functions["lz4_decode_old_kafka"] = of("lz4", "lz4_decode_old_kafka", magic=0)
     return functions

@@ -243,7 +243,7 @@ cdef class Entry:
         if index >= self.source.count:
             return 0
         cdef int status = rp_message_next(&self.source, cursor, message, r, &err)
-        if status == RP_END:  # a message alone, whose header was read, says it is longer than the bytes that were given
+        if status == RP_END:  # a message alone, whose header was read (so `at + 8` is in it), is longer than its bytes
             status = rp_fail(&err, RP_ENTRY_SIZE_MAX, 8, <int32_t>rp_load_be32(at + 8),
                              cursor.end - at - RP_LOG_OVERHEAD)
         if status != RP_OK:

@@ -1,4 +1,4 @@
-"""Putting names into a client's modules, and taking them out exactly."""
+"""Replacement of names in a client's modules, and their exact restoration."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ LOCK = RLock()
 
 
 def check_version(distribution: str, least: tuple[int, int], below: tuple[int, int]) -> tuple[int, int]:
-    """The client's version, major and minor, if the adapter was tested with it."""
+    """Return the client's major and minor version; raise an error for an unsupported one."""
     found = version(distribution)
     parts = found.split(".")[:2]
     number = (int(parts[0]), int(parts[1])) if len(parts) == 2 and all(map(str.isdecimal, parts)) else (0, 0)
     if not least <= number < below:
         raise InvalidArgumentError(
-            f"this adapter is for {distribution} {_text(least)} or later, below {_text(below)}; installed is {found}",
+            f"this adapter is for {distribution} {_text(least)} or later, below {_text(below)}; {found} is installed",
             field="version",
         )
     return number
@@ -41,37 +41,25 @@ def _text(number: tuple[int, int]) -> str:
 
 
 class Adapter:
-    """One client's names, the adapter's replacements, and the places that hold them.
-
-    Parameters
-    ----------
-    package : str
-        The client's top package: only its modules are written to.
-    names : dict
-        ``{"aiokafka.codec": {"gzip_encode": function}}``: the replacement for a name of a module, there and in every
-        other module of the client that holds the same object.
-    tables : iterable of (str, str, str)
-        Module, class and attribute of dicts in which functions of the client stand in tuples.
-    also : iterable of str
-        Modules that hold the names too, and are imported before.
-    """
+    """Names in each module of a client, the adapter's `own` objects for them, and the modules that contain them."""
 
     def __init__(
         self,
         package: str,
-        names: dict[str, dict[str, Any]],
+        own: dict[str, Any],
+        names: dict[str, str],
         tables: Iterable[tuple[str, str, str]],
         also: Iterable[str] = (),
     ) -> None:
         self.package = package
-        self.names = names
+        self.names = {module: {name: own[name] for name in text.split()} for module, text in names.items()}
         self.tables = tuple(tables)
         self.also = tuple(also)
         self.pairs: list[tuple[Any, Any]] = []  # the client's object, the adapter's
         self.kept: list[tuple[Any, str, Any, Any]] = []  # where a table was, the table, and the one in its place
 
     def install(self) -> bool:
-        """False: it was there already."""
+        """Install the replacements; return False if they are already installed."""
         with LOCK:
             if self.pairs:
                 return False
@@ -94,7 +82,7 @@ class Adapter:
             return True
 
     def uninstall(self) -> bool:
-        """False: it was not there."""
+        """Restore the client's names; return False if the replacements are not installed."""
         with LOCK:
             if not self.pairs:
                 return False
@@ -152,7 +140,7 @@ True
 
 UNINSTALL_DOC = """Restore all names of {name}; without an earlier `install`, nothing happens.
 
-The limit is the default again. Batches that are being filled or read keep the classes they were made of.
+The limit is the default again. Open batches keep their classes.
 
 Examples
 --------
@@ -178,7 +166,7 @@ class Install(Protocol):
 
 
 class Calls(NamedTuple):
-    """The three public calls of an adapter's module."""
+    """Public calls of an adapter's module."""
 
     install: Install
     uninstall: Callable[[], None]
@@ -186,7 +174,7 @@ class Calls(NamedTuple):
 
 
 def calls_of(adapter: Adapter, client: Client, **words: str) -> Calls:
-    """install(), uninstall() and installed(); the words come from their docstrings."""
+    """Return install(), uninstall() and installed(), with docstrings from the adapter."""
 
     def install(*, max_decompressed_bytes: int = DEFAULT_MAX_SIZE) -> None:
         client.limit(max_decompressed_bytes)

@@ -58,15 +58,15 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     @cython.final
     cdef void mark(self, bint is_transactional) noexcept:
-        self.encoder.options.attributes &= ~RP_TRANSACTIONAL
+        self.batch.encoder.options.attributes &= ~RP_TRANSACTIONAL
         if is_transactional:
-            self.encoder.options.attributes |= RP_TRANSACTIONAL
+            self.batch.encoder.options.attributes |= RP_TRANSACTIONAL
 
     cdef bint fits(self, const rp_record* row, int64_t after) noexcept:
-        return self.encoder.records_count == 0 or after <= self.batch_size
+        return self.batch.encoder.records_count == 0 or after <= self.batch_size
 
     cdef bint takes_compressed(self, size_t compressed) noexcept:
-        return compressed < self.records.size
+        return compressed < self.batch.records.size
 
     @cython.critical_section
     def set_producer_state(self, producer_id, producer_epoch, base_sequence, is_transactional):
@@ -95,8 +95,9 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
     @cython.critical_section
     def build(self):
         """The batch, compressed if that makes it smaller: a bytearray. It takes no more records."""
-        if self.result is None and self.client is not None and self.encoder.records_count == 0:
-            self.encoder.base_timestamp = self.encoder.max_timestamp = 0  # as kafka-python writes an empty batch
+        if self.result is None and self.client is not None and self.batch.encoder.records_count == 0:
+            # as kafka-python writes an empty batch
+            self.batch.encoder.base_timestamp = self.batch.encoder.max_timestamp = 0
         return self.finish()
 
     @classmethod
@@ -123,14 +124,14 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
         return most_of_one(key, value, headers)
 
     def __str__(self):
-        cdef bint empty = self.encoder.records_count == 0
+        cdef bint empty = self.batch.encoder.records_count == 0
         return (f"DefaultRecordBatchBuilder(magic=2, base_offset=0, "
-                f"last_offset_delta={0 if empty else self.encoder.last_offset}, "
-                f"first_timestamp={0 if empty else self.encoder.base_timestamp}, "
-                f"max_timestamp={0 if empty else self.encoder.max_timestamp}, "
-                f"is_transactional={(self.encoder.options.attributes & RP_TRANSACTIONAL) != 0}, "
+                f"last_offset_delta={0 if empty else self.batch.encoder.last_offset}, "
+                f"first_timestamp={0 if empty else self.batch.encoder.base_timestamp}, "
+                f"max_timestamp={0 if empty else self.batch.encoder.max_timestamp}, "
+                f"is_transactional={(self.batch.encoder.options.attributes & RP_TRANSACTIONAL) != 0}, "
                 f"producer_id={self.producer_id}, producer_epoch={self.producer_epoch}, "
-                f"base_sequence={self.base_sequence}, records_count={self.encoder.records_count})")
+                f"base_sequence={self.base_sequence}, records_count={self.batch.encoder.records_count})")
 
 
 cdef class LegacyRecordBatchBuilder(LegacyBuilder):
@@ -144,7 +145,7 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
         """Append a message: its metadata, or None if it does not fit."""
         demand(not headers, "Headers not supported in v0/v1")
         cdef int64_t at = offset_given(offset), time = -1
-        if self.encoder.options.magic:
+        if self.batch.encoder.options.magic:
             time = time_given(timestamp)
         check_bytes(key, "key")
         check_bytes(value, "value")

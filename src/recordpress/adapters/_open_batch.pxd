@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 from recordpress._buffers cimport pooled
 from recordpress._c.wire cimport rp_record
 from recordpress.adapters._client cimport Client
-from recordpress.record.encode cimport batch_encoder
+from recordpress.record.open_batch cimport open_batch
 
 cdef enum:
     NO_ROOM = 0     # put() returns the record's bytes otherwise
@@ -21,8 +21,7 @@ ctypedef struct record_views:
 
 cdef class OpenBatch:
     cdef Client client
-    cdef batch_encoder encoder
-    cdef pooled records        # record bytes, uncompressed
+    cdef open_batch batch
     cdef pooled headers        # of the record that is being appended, encoded
     cdef int64_t batch_size
     cdef int codec             # as the client asked, even if that id is unknown

@@ -7,13 +7,11 @@ rule.
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 from posix.time cimport CLOCK_REALTIME, clock_gettime, timespec
 
-from recordpress._buffers cimport pooled_free, pooled_reserve_more
-from recordpress._c.wire cimport (
-    RP_CODEC_MASK, RP_NONE, RP_OFFSET_DELTA, rp_error, rp_fail, rp_field, rp_field_size,
-)
+from recordpress._buffers cimport pooled_free
+from recordpress._c.wire cimport RP_CODEC_MASK, RP_NONE, RP_OK, rp_error, rp_field, rp_field_size
 from recordpress._status cimport check
 from recordpress.adapters._client cimport ready
 from recordpress.codecs.codec cimport LEVEL_DEFAULT, codec as codec_row, row_of
@@ -22,9 +20,9 @@ from recordpress.codecs.payload cimport compress_payload
 from recordpress.codecs.table cimport kafka_codecs
 from recordpress.record.builder cimport bytes_field, encode_headers
 from recordpress.record.encode cimport (
-    MAX_SET_SIZE, batch_begin, batch_finish, header_size, offset_delta_fits, record_check, record_room, record_size,
-    record_write,
+    MAX_SET_SIZE, batch_begin, batch_options, header_size, plain_options, record_room, record_size,
 )
+from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit, write_around
 
 from recordpress.errors import InUseError
 
@@ -71,7 +69,7 @@ cdef object not_made(object made):
 cdef class OpenBatch:
 
     def __dealloc__(self):
-        pooled_free(&self.records)
+        pooled_free(&self.batch.records)
         pooled_free(&self.headers)
 
     @cython.critical_section
@@ -82,27 +80,19 @@ cdef class OpenBatch:
         self.client = ready(client)
         self.batch_size = batch_size
         self.codec = codec
-        self.encoder.options.magic = magic
-        self.encoder.options.codecs = kafka_codecs()
         # of an unknown codec, header_size() needs to know only that it is one: finish() refuses it
-        self.encoder.options.codec = codec
-        self.encoder.options.level = LEVEL_DEFAULT
-        self.encoder.options.attributes = <short>(codec & RP_CODEC_MASK)
-        self.encoder.options.producer_epoch = -1
-        self.encoder.options.base_sequence = -1
-        self.encoder.options.partition_leader_epoch = -1
-        self.encoder.options.producer_id = -1
-        self.encoder.options.log_append_time = -1
-        self.encoder.options.delete_horizon_ms = -1
-        batch_begin(&self.encoder, 0)
+        plain_options(&self.batch.encoder.options, magic, kafka_codecs(), codec, LEVEL_DEFAULT)
+        self.batch.encoder.options.attributes = <short>(codec & RP_CODEC_MASK)
+        batch_begin(&self.batch.encoder, 0)
+        batch_limit(&self.batch, MAX_SET_SIZE)
         return 0
 
     cdef int64_t size_of_all(self) noexcept:
         """Uncompressed bytes so far, which clients call the size of an open batch."""
         if self.result is not None:
             return len(self.result)
-        return <int64_t>self.records.size + (0 if self.encoder.options.magic < 2 else
-                                             <int64_t>header_size(&self.encoder.options))
+        cdef const batch_options* o = &self.batch.encoder.options
+        return <int64_t>(self.batch.records.size + (header_size(o) if o.magic == 2 else 0))
 
     def build(self):
         """The batch as it is sent, compressed if there is a codec: a bytearray. It takes no more records."""
@@ -146,7 +136,8 @@ cdef class OpenBatch:
 
     cdef int64_t put_row(self, rp_record* row, object headers) except -1:
         cdef rp_error err
-        cdef size_t before, room
+        cdef size_t before
+        cdef int status
         row.headers.size = 0
         if headers:
             self.encode(headers)
@@ -157,20 +148,16 @@ cdef class OpenBatch:
         if self.result is not None:
             return NO_ROOM
         self.refuse_busy()
-        before = self.records.size
-        room = record_room(row)
-        if before + room + 64 >= <size_t>max(self.batch_size, 0) or before + room > MAX_SET_SIZE:
-            if not self.fits(row, self.size_of_all() + <int64_t>record_size(&self.encoder, row)):
-                return NO_ROOM
-            if before + room > MAX_SET_SIZE:
-                return NO_ROOM
-        check(record_check(&self.encoder, row, &err), &err)
-        if not offset_delta_fits(&self.encoder, row):
-            check(rp_fail(&err, RP_OFFSET_DELTA, -1, row.offset, 0), &err)
-        if before + room > self.records.capacity:
-            check(pooled_reserve_more(&self.records, room, &err), &err)
-        self.records.size = record_write(&self.encoder, row, self.records.data + before) - self.records.data
-        return <int64_t>(self.records.size - before)
+        before = self.batch.records.size
+        if before + record_room(row) + 64 >= <size_t>max(self.batch_size, 0) and not self.fits(
+                row, self.size_of_all() + <int64_t>record_size(&self.batch.encoder, row)):
+            return NO_ROOM
+        status = batch_add(&self.batch, row, &err)
+        if status == BATCH_FULL:
+            return NO_ROOM
+        if status != RP_OK:
+            check(status, &err)
+        return <int64_t>(self.batch.records.size - before)
 
     cdef int refuse_busy(self) except -1:
         if self.busy:
@@ -188,7 +175,7 @@ cdef class OpenBatch:
         if headers:
             self.encode(headers)
             row.headers.size = <int64_t>self.headers.size
-        return <int64_t>record_size(&self.encoder, &row)
+        return <int64_t>record_size(&self.batch.encoder, &row)
 
     cdef int encode(self, object headers) except -1:
         """Iterating over headers runs the caller's code."""
@@ -210,7 +197,7 @@ cdef class OpenBatch:
             return self.result
         self.refuse_busy()
         if self.codec == RP_NONE:
-            self.result = self.joined(&self.records)
+            self.result = self.joined(&self.batch.records)
             return self.result
         memset(&payload, 0, sizeof(pooled))
         self.busy = True
@@ -219,9 +206,9 @@ cdef class OpenBatch:
             if self.takes_compressed(payload.size):
                 self.result = self.joined(&payload)
             else:
-                self.encoder.options.codec = RP_NONE
-                self.encoder.options.attributes &= ~RP_CODEC_MASK
-                self.result = self.joined(&self.records)
+                self.batch.encoder.options.codec = RP_NONE
+                self.batch.encoder.options.attributes &= ~RP_CODEC_MASK
+                self.result = self.joined(&self.batch.records)
         finally:
             self.busy = False
             pooled_free(&payload)
@@ -231,33 +218,29 @@ cdef class OpenBatch:
         cdef rp_error err
         cdef int status
         cdef const codec_row* row = row_of(kafka_codecs(), self.codec)
-        if row == NULL or row.least_magic > self.encoder.options.magic:
+        if row == NULL or row.least_magic > self.batch.encoder.options.magic:
             raise self.client.refuse_codec(self.codec)
         self.client.require(self.codec)
         cdef codec_context* context = context_acquire(kafka_codecs())
         if context == NULL:
             raise MemoryError()
-        if self.records.size <= row.gil_kept:
-            status = compress_payload(context, self.codec, LEVEL_DEFAULT, self.encoder.options.magic,
-                                      self.records.data, self.records.size, payload, &err)
-            context_release(context)
+        if self.batch.records.size <= row.gil_kept:
+            status = compress_payload(context, self.codec, LEVEL_DEFAULT, self.batch.encoder.options.magic,
+                                      self.batch.records.data, self.batch.records.size, payload, &err)
         else:
             with nogil:
-                status = compress_payload(context, self.codec, LEVEL_DEFAULT, self.encoder.options.magic,
-                                          self.records.data, self.records.size, payload, &err)
-                context_release(context)
+                status = compress_payload(context, self.codec, LEVEL_DEFAULT, self.batch.encoder.options.magic,
+                                          self.batch.records.data, self.batch.records.size, payload, &err)
+        context_release(context)
         return check(status, &err)
 
     cdef bytearray joined(self, const pooled* payload):
         """Header and payload; the memory of the records is given back."""
-        cdef size_t header = header_size(&self.encoder.options)
-        cdef bytearray whole = PyByteArray_FromStringAndSize(NULL, <Py_ssize_t>(header + payload.size))
-        cdef unsigned char* start = <unsigned char*>PyByteArray_AS_STRING(whole)
-        if payload.size > 0:
-            memcpy(start + header, payload.data, payload.size)
-        if self.encoder.records_count == 0:
-            self.encoder.last_offset = 0  # an empty batch of a client has one offset
-        batch_finish(&self.encoder, start, header + payload.size)
-        pooled_free(&self.records)
+        cdef Py_ssize_t size = <Py_ssize_t>(header_size(&self.batch.encoder.options) + payload.size)
+        cdef bytearray whole = PyByteArray_FromStringAndSize(NULL, size)
+        if self.batch.encoder.records_count == 0:
+            self.batch.encoder.last_offset = 0  # an empty batch of a client has one offset
+        write_around(&self.batch.encoder, payload.data, payload.size, <unsigned char*>PyByteArray_AS_STRING(whole))
+        pooled_free(&self.batch.records)
         pooled_free(&self.headers)
         return whole

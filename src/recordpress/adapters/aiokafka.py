@@ -17,8 +17,6 @@ DefaultRecordMetadata(offset=0, size=9, timestamp=1700000000000)
 
 from __future__ import annotations
 
-from typing import Any
-
 import aiokafka.codec as _client_codec
 import aiokafka.errors as _errors
 from aiokafka.record import control_record as _control
@@ -34,7 +32,6 @@ from recordpress.adapters._aiokafka import (
 from recordpress.adapters._aiokafka_building import BatchBuilder, DefaultRecordBatchBuilder, LegacyRecordBatchBuilder
 from recordpress.adapters._building import DefaultRecordMetadata, LegacyRecordMetadata
 from recordpress.adapters._codecs import (
-    CHECKERS,
     calc_crc32c,
     client_of,
     decoders,
@@ -82,7 +79,7 @@ __all__ = [
 ]
 
 ControlRecord = _control.ControlRecord
-"""aiokafka's own: version and type of a control record, by its key.
+"""Version and type of a control record, by its key; aiokafka's own class.
 
 >>> from recordpress.adapters import aiokafka as fast
 >>> fast.ControlRecord.parse(bytes([0, 0, 0, 1]))
@@ -90,7 +87,7 @@ ControlRecord(version=0, type_=1)
 """
 
 ABORT_MARKER = _control.ABORT_MARKER
-"""aiokafka's own: the control record that ends a transaction which was aborted.
+"""Control record of an aborted transaction; aiokafka's own class.
 
 >>> from recordpress.adapters import aiokafka as fast
 >>> fast.ABORT_MARKER.type_
@@ -98,7 +95,7 @@ ABORT_MARKER = _control.ABORT_MARKER
 """
 
 COMMIT_MARKER = _control.COMMIT_MARKER
-"""aiokafka's own: the control record that ends a transaction which was committed.
+"""Control record of a committed transaction; aiokafka's own class.
 
 >>> from recordpress.adapters import aiokafka as fast
 >>> fast.COMMIT_MARKER.type_
@@ -118,35 +115,22 @@ lz4_decode, zstd_decode = _decoders["lz4_decode"], _decoders["zstd_decode"]
 _aiokafka.use(_client)
 _aiokafka_building.use(_client)
 
-_NAMES: dict[str, dict[str, Any]] = {
-    "aiokafka.record.default_records": {
-        "DefaultRecord": DefaultRecord,
-        "DefaultRecordBatch": DefaultRecordBatch,
-        "DefaultRecordBatchBuilder": DefaultRecordBatchBuilder,
-        "DefaultRecordMetadata": DefaultRecordMetadata,
-    },
-    "aiokafka.record.legacy_records": {
-        "LegacyRecord": LegacyRecord,
-        "LegacyRecordBatch": LegacyRecordBatch,
-        "LegacyRecordBatchBuilder": LegacyRecordBatchBuilder,
-        "LegacyRecordMetadata": LegacyRecordMetadata,
-    },
-    "aiokafka.record.memory_records": {"MemoryRecords": MemoryRecords},
-    "aiokafka.record.util": {"calc_crc32c": calc_crc32c},
-    "aiokafka.codec": {
-        **CHECKERS,
-        **{name: function for name, function in _decoders.items() if hasattr(_client_codec, name)},
-        "gzip_encode": gzip_encode,
-        "lz4_encode": lz4_encode,
-        "snappy_encode": snappy_encode,
-        "zstd_encode": zstd_encode,
-    },
+_CODECS = "has_gzip has_lz4 has_snappy has_zstd gzip_decode gzip_encode lz4_decode lz4_encode"
+_NAMES = {
+    "aiokafka.record.default_records": (
+        "DefaultRecord DefaultRecordBatch DefaultRecordBatchBuilder DefaultRecordMetadata"
+    ),
+    "aiokafka.record.legacy_records": "LegacyRecord LegacyRecordBatch LegacyRecordBatchBuilder LegacyRecordMetadata",
+    "aiokafka.record.memory_records": "MemoryRecords",
+    "aiokafka.record.util": "calc_crc32c",
+    "aiokafka.codec": f"{_CODECS} snappy_decode snappy_encode zstd_decode zstd_encode",
 }
 if _VERSION >= (0, 14):  # before, its first argument was the magic
-    _NAMES["aiokafka.producer.message_accumulator"] = {"BatchBuilder": BatchBuilder}
+    _NAMES["aiokafka.producer.message_accumulator"] = "BatchBuilder"
 
 _adapter = Adapter(
     "aiokafka",
+    globals(),
     _NAMES,
     [("aiokafka.producer.producer", "AIOKafkaProducer", "_COMPRESSORS")],
     ["aiokafka", "aiokafka.consumer.fetcher", "aiokafka.producer.message_accumulator", "aiokafka.protocol.message"],

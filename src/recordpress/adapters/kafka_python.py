@@ -29,7 +29,6 @@ from kafka.record import legacy_records as _legacy
 from recordpress.adapters import _kafka_building, _kafka_reading
 from recordpress.adapters._building import DefaultRecordMetadata, LegacyRecordMetadata
 from recordpress.adapters._codecs import (
-    CHECKERS,
     calc_crc32,
     calc_crc32c,
     client_of,
@@ -86,7 +85,7 @@ check_version("kafka-python", (3, 0), (3, 1))
 
 
 class DefaultRecord(_kafka_reading.DefaultRecord, _abc.ABCRecord):
-    """A record of a v2 batch.
+    """Record of a v2 batch.
 
     Attributes
     ----------
@@ -112,7 +111,7 @@ class DefaultRecord(_kafka_reading.DefaultRecord, _abc.ABCRecord):
 
 
 class ControlRecord(_kafka_reading.ControlRecord, DefaultRecord):
-    """A record of a control batch: a DefaultRecord that says what it is.
+    """Record of a control batch, with its version and type.
 
     Attributes
     ----------
@@ -132,7 +131,7 @@ class ControlRecord(_kafka_reading.ControlRecord, DefaultRecord):
 
 
 class LegacyRecord(_kafka_reading.LegacyRecord, _abc.ABCRecord):
-    """A message of v0 or v1.
+    """Message of v0 or v1.
 
     Attributes
     ----------
@@ -155,7 +154,7 @@ class LegacyRecord(_kafka_reading.LegacyRecord, _abc.ABCRecord):
 
 
 class DefaultRecordBatch(_kafka_reading.DefaultRecordBatch, _default.DefaultRecordBase, _abc.ABCRecordBatch):
-    """A v2 batch that is read: attributes of its header, and its records by iterating.
+    """v2 batch: header attributes, and iteration over its records.
 
     Attributes
     ----------
@@ -183,7 +182,7 @@ class DefaultRecordBatch(_kafka_reading.DefaultRecordBatch, _default.DefaultReco
 
 
 class LegacyRecordBatch(_kafka_reading.LegacyRecordBatch, _abc.ABCRecordBatch, _legacy.LegacyRecordBase):
-    """A message of v0 or v1 that is read, alone or a wrapper of compressed ones.
+    """Message of v0 or v1, alone or a wrapper of compressed messages.
 
     Attributes
     ----------
@@ -205,7 +204,7 @@ class LegacyRecordBatch(_kafka_reading.LegacyRecordBatch, _abc.ABCRecordBatch, _
 
 
 class MemoryRecords(_kafka_reading.MemoryRecords, _abc.ABCRecords):
-    """The entries of a record set, one after the other; an entry that is cut ends it.
+    """Entries of a record set, up to the first incomplete one.
 
     Examples
     --------
@@ -222,7 +221,7 @@ class MemoryRecords(_kafka_reading.MemoryRecords, _abc.ABCRecords):
 class DefaultRecordBatchBuilder(
     _kafka_building.DefaultRecordBatchBuilder, _default.DefaultRecordBase, _abc.ABCRecordBatchBuilder
 ):
-    """Builds a v2 batch: append(), then build().
+    """Builder of a v2 batch: append(), then build().
 
     Attributes
     ----------
@@ -247,7 +246,7 @@ class DefaultRecordBatchBuilder(
 class LegacyRecordBatchBuilder(
     _kafka_building.LegacyRecordBatchBuilder, _abc.ABCRecordBatchBuilder, _legacy.LegacyRecordBase
 ):
-    """Builds messages of v0 or v1, in a wrapper if they are compressed.
+    """Builder of v0 or v1 messages, in a wrapper if they are compressed.
 
     Examples
     --------
@@ -271,7 +270,7 @@ _own_lz4_encode, _own_lz4_decode = _client_codec.lz4_encode, _client_codec.lz4_d
 
 
 def lz4_encode(payload: Buffer, **options: Any) -> bytes:
-    """Compress with lz4 as Kafka's producer does. Options of lz4.frame.compress are given to the client's own
+    """Compress with lz4 as Kafka's producer does. Calls with options of lz4.frame.compress use the client's own
     function.
 
     Examples
@@ -286,7 +285,7 @@ def lz4_encode(payload: Buffer, **options: Any) -> bytes:
 
 
 def lz4_decode(payload: Buffer, **options: Any) -> Any:
-    """Decompress lz4. Options of lz4.frame.decompress are given to the client's own function.
+    """Decompress lz4. Calls with options of lz4.frame.decompress use the client's own function.
 
     Examples
     --------
@@ -309,42 +308,21 @@ def zstd_encode(payload: Buffer) -> bytes:
     return compress(payload, "zstd")
 
 
-_DEFAULT = {
-    "ControlRecord": ControlRecord,
-    "DefaultRecord": DefaultRecord,
-    "DefaultRecordBatch": DefaultRecordBatch,
-    "DefaultRecordBatchBuilder": DefaultRecordBatchBuilder,
-    "DefaultRecordMetadata": DefaultRecordMetadata,
-}
-_LEGACY = {
-    "LegacyRecord": LegacyRecord,
-    "LegacyRecordBatch": LegacyRecordBatch,
-    "LegacyRecordBatchBuilder": LegacyRecordBatchBuilder,
-    "LegacyRecordMetadata": LegacyRecordMetadata,
-}
-_kafka_reading.use(_client, {**_DEFAULT, **_LEGACY})
+_DEFAULT = "ControlRecord DefaultRecord DefaultRecordBatch DefaultRecordBatchBuilder DefaultRecordMetadata"
+_LEGACY = "LegacyRecord LegacyRecordBatch LegacyRecordBatchBuilder LegacyRecordMetadata"
+_CODECS = "has_gzip has_lz4 has_snappy has_zstd gzip_decode gzip_encode snappy_decode snappy_encode zstd_decode"
+_kafka_reading.use(_client, {name: globals()[name] for name in f"{_DEFAULT} {_LEGACY}".split()})
 _kafka_building.use(_client, MemoryRecords, _errors.UnsupportedVersionError, _errors.IllegalStateError)
 
 _adapter = Adapter(
     "kafka",
+    globals(),
     {
         "kafka.record.default_records": _DEFAULT,
         "kafka.record.legacy_records": _LEGACY,
-        "kafka.record.memory_records": {"MemoryRecords": MemoryRecords, "MemoryRecordsBuilder": MemoryRecordsBuilder},
-        "kafka.record.util": {"calc_crc32": calc_crc32, "calc_crc32c": calc_crc32c},
-        "kafka.codec": {
-            **CHECKERS,
-            "gzip_decode": gzip_decode,
-            "gzip_encode": gzip_encode,
-            "lz4_decode": lz4_decode,
-            "lz4_decode_old_kafka": lz4_decode_old_kafka,
-            "lz4_encode": lz4_encode,
-            "lz4_encode_old_kafka": lz4_encode_old_kafka,
-            "snappy_decode": snappy_decode,
-            "snappy_encode": snappy_encode,
-            "zstd_decode": zstd_decode,
-            "zstd_encode": zstd_encode,
-        },
+        "kafka.record.memory_records": "MemoryRecords MemoryRecordsBuilder",
+        "kafka.record.util": "calc_crc32 calc_crc32c",
+        "kafka.codec": f"{_CODECS} zstd_encode lz4_decode lz4_decode_old_kafka lz4_encode lz4_encode_old_kafka",
     },
     [("kafka.producer.kafka", "KafkaProducer", "_COMPRESSORS")],
     ["kafka", "kafka.consumer.fetcher", "kafka.producer.record_accumulator"],

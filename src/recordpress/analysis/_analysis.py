@@ -1,4 +1,4 @@
-"""What was measured, and what follows from it."""
+"""Measurements and their results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Speed(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """One codec at one level and depth.
+    """Codec at one level and depth.
 
     Attributes
     ----------
@@ -81,26 +81,26 @@ class Cell:
 
     @property
     def ratio(self) -> float:
-        """Uncompressed by compressed bytes; that of KIP-126 is the inverse."""
+        """Uncompressed size divided by compressed size; the ratio of KIP-126 is the inverse."""
         return self.input_bytes / self.output_bytes
 
     @property
     def batch_bytes(self) -> int:
-        """Of a batch before compression, header included: the mean."""
+        """Mean size of a batch before compression, including its header."""
         return round(self.input_bytes / self.batches)
 
     @property
     def bytes_per_record(self) -> float:
-        """Of a whole record set, headers included."""
+        """Compressed bytes per record of a whole record set, including headers."""
         return self.output_bytes / self.records
 
     def cpu_seconds_a_day(self, bytes_per_second: float) -> tuple[float, float]:
-        """To compress, and to decompress once, what is produced at this rate."""
+        """Return the CPU time to compress and to decompress once the data produced in a day at this rate."""
         work = bytes_per_second * DAY / 1e6
         return work / self.speed.compress_mb_s, work / self.speed.decompress_mb_s
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the cell for JSON."""
         return {
             "codec": self.codec,
             "level": self.level,
@@ -116,7 +116,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What `recordpress.analyze` finds.
+    """Result of `recordpress.analyze`.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class Analysis:
     rate_bytes: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the result for JSON."""
         return {
             "baseline": dict(self.baseline),
             "cells": [cell.to_dict() for cell in self.cells],
@@ -162,13 +162,7 @@ class Analysis:
 
 
 def pareto(points: Sequence[tuple[int, float]]) -> list[bool]:
-    """Which of some (bytes, speed) no other one beats in both.
-
-    Examples
-    --------
-    >>> pareto([(100, 900.0), (50, 300.0), (60, 200.0), (40, 20.0)])
-    [True, True, False, True]
-    """
+    """Return the (bytes, speed) pairs that no other pair beats in both."""
     return [
         not any(other != point and other[0] <= point[0] and other[1] >= point[1] for other in points)
         for point in points

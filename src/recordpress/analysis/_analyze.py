@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
-from recordpress._arguments import INT64_MAX, integer, shown_value
+from recordpress._arguments import INT64_MAX, MOST_THREADS, integer, shown_value
 from recordpress._libraries import library_versions
 from recordpress._version import VERSION
 from recordpress.analysis._analysis import Analysis, Cell, Speed, pareto
@@ -28,7 +28,6 @@ Timing: TypeAlias = Literal["fastest", "median"]
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 
 LEAST_SAMPLE, MOST_SAMPLE = 1 << 10, 1 << 40
-MOST_THREADS = 1024
 _MOST_DEPTH = 10_000
 _BY_DEPTH_BYTES = 32 << 20  # of the sample, for what other depths would give
 _STEP_BYTES = 1 << 20
@@ -83,7 +82,7 @@ def analyze_log(
 
 
 def checked_progress(progress: Callable[[Progress], object] | None) -> None:
-    """Refuse what cannot be called."""
+    """Raise an error if `progress` is not callable."""
     if progress is not None and not callable(progress):
         raise ArgumentTypeError(f"progress must be callable, not {type(progress).__name__}", field="progress")
 
@@ -101,7 +100,7 @@ def _multiples(depths: Sequence[Integer]) -> list[int]:
 def sample_of(
     path: Paths, limit: int, seed: int, registry: CodecRegistry | None
 ) -> tuple[Sample, list[dict[str, Any]]]:
-    """The sample of a log or a file of lines, and what lies next to the log."""
+    """Return the sample of a log or a file of lines, and the skipped files next to the log."""
     if isinstance(path, str | os.PathLike):
         files, name = resolve(path, None)
         if is_lines(files, name):
@@ -132,7 +131,7 @@ def _baseline(sample: Sample) -> dict[str, Any]:
 
 
 def facts_of(sample: Sample, seed: int) -> dict[str, Any]:
-    """What was measured, for JSON."""
+    """Return the measurements, for JSON."""
     return {
         "seed": seed,
         "bytes": len(sample.data),
@@ -201,7 +200,7 @@ def _cell(sample: Sample, setting: Setting, multiple: int, depth: int | None, si
 
 
 def _speeds(cells: Sequence[Cell], timing: str) -> dict[str, Any]:
-    """How the speeds were measured; the spreads are in the order of the cells."""
+    """Return the method of the speed measurement; spreads are in the order of the cells."""
     return {
         "timing": timing,
         "most_bytes": SPEED_BYTES,
@@ -221,7 +220,7 @@ def _by_depth(sample: Sample, measure: Measure, setting: Setting, meter: Meter) 
 
 
 def _dictionary(sample: Sample) -> dict[str, Any] | None:
-    """Whether a dictionary pays; None if none can be trained on so few records."""
+    """Return the evaluation of a dictionary; None if there are too few records to train one."""
     try:
         return evaluate(sample).to_dict()
     except InvalidArgumentError:

@@ -1,4 +1,4 @@
-"""Whether a dictionary pays: trained on a part of the sample, tried on records that it has not seen.
+"""Evaluation of a dictionary: trained on one part of the sample, measured on the held-out records.
 
 The sample is divided into stretches of records that follow each other, and every fourth is held out. Its records are
 cut into batches of each depth, which are compressed in three ways:
@@ -11,7 +11,7 @@ cut into batches of each depth, which are compressed in three ways:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import pairwise
 from math import ceil
@@ -41,7 +41,7 @@ _COLUMNS = ("timestamp", "key", "value", "headers")
 
 @dataclass(frozen=True)
 class DictionaryDepth:
-    """What a dictionary makes of batches of one depth. All bytes count whole record sets that were held out.
+    """Effect of a dictionary on batches of one depth. All bytes are those of held-out record sets.
 
     Attributes
     ----------
@@ -81,38 +81,27 @@ class DictionaryDepth:
 
     @property
     def least_bytes(self) -> int:
-        """Without a dictionary: by zstd, or by no codec where that is smaller."""
+        """Smallest size without a dictionary: with zstd or with no codec."""
         return min(self.plain_bytes, self.input_bytes)
 
     @property
     def saves(self) -> float:
-        """The part of these that it saves in this use; negative if it takes more."""
+        """Saving in this use as a share; negative if the dictionary costs space."""
         return 1 - min(self.values_bytes, self.batches_bytes) / self.least_bytes
 
     @property
     def pays(self) -> bool:
-        """Whether it saves a twentieth."""
+        """Whether the saving is at least a twentieth."""
         return self.saves >= SAVED_PER_DOUBLING
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "batch_records": self.batch_records,
-            "batches": self.batches,
-            "records": self.records,
-            "input_bytes": self.input_bytes,
-            "plain_bytes": self.plain_bytes,
-            "batches_bytes": self.batches_bytes,
-            "values_bytes": self.values_bytes,
-            "use": self.use,
-            "saves": self.saves,
-            "pays": self.pays,
-        }
+        """Return the result for JSON."""
+        return asdict(self) | {"use": self.use, "saves": self.saves, "pays": self.pays}
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A dictionary, and what it makes of records that it was not trained on.
+    """Dictionary, and its effect on held-out records.
 
     Attributes
     ----------
@@ -149,18 +138,20 @@ class Evaluation:
 
     @property
     def pays(self) -> bool:
-        """Whether it saves a twentieth at the stored depth."""
+        """Whether the saving at the stored depth is at least a twentieth."""
         return self.stored.pays
 
     @property
     def break_even_records(self) -> int | None:
-        """Records after which it has saved its own size, at the stored depth; None if it saves nothing."""
+        """Number of records after which the saving at the stored depth exceeds the dictionary's size; None without a
+        saving.
+        """
         saved = self.stored.saves * self.stored.least_bytes / self.stored.records
         return None if saved <= 0 else round(len(self.dictionary) / saved)
 
     @property
     def summary(self) -> str:
-        """One sentence."""
+        """Result in one sentence."""
         now = self.stored
         text = (
             f"a dictionary {'pays' if self.pays else 'does not pay'}: at the stored depth of {now.batch_records}, "
@@ -175,7 +166,7 @@ class Evaluation:
         return f"{text}; {worth}, as up to {paying[-1]} records per batch" if paying else f"{text}; {worth}"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the result for JSON."""
         return {
             "dictionary": {
                 "id": self.dictionary.id,
@@ -198,7 +189,7 @@ class Evaluation:
 
 
 def _change(size: int, of: int) -> str:
-    """``12.5 % less``."""
+    """Return a change as text: ``12.5 % less``."""
     return f"{100 * abs(1 - size / of):.1f} % {'less' if size <= of else 'more'}"
 
 
@@ -211,25 +202,7 @@ def evaluate(
     dictionary_id: int | None = None,
     done: Callable[[int], object] = lambda _: None,
 ) -> Evaluation:
-    """Train a dictionary on a sample, and measure it.
-
-    Parameters
-    ----------
-    sample : Sample
-    size : int, optional
-        Most bytes of the dictionary; by default a tenth of what it is trained on, and at most 112640.
-    level : int
-    depths : sequence of int
-        Records per batch. The stored depth is measured too.
-    dictionary_id : int, optional
-    done : callable
-        Gets bytes that were measured.
-
-    Raises
-    ------
-    InvalidArgumentError
-        There are too few values, or they have too little in common.
-    """
+    """Train a dictionary on a sample, and measure it."""
     rows = read_columns(sample.data, _COLUMNS)
     if rows.num_rows < LEAST_RECORDS:
         raise InvalidArgumentError(
@@ -258,12 +231,12 @@ def evaluate(
 
 
 def held_out_bytes(sample: Sample) -> int:
-    """About how many bytes are measured at each depth."""
+    """Return the approximate number of bytes measured at each depth."""
     return min(len(sample.data) // _LEAST_STRETCHES, _HELD_OUT_BYTES)
 
 
 def _stretches(rows: Columns, deepest: int) -> tuple[list[Columns], list[Columns]]:
-    """Return ranges to train on and held-out ranges, no more of these than will be measured."""
+    """Return ranges to train on, and as many held-out ranges as will be measured."""
     number = max(_LEAST_STRETCHES, min(_STRETCHES, rows.num_rows // (_LEAST_STRETCHES * _BATCHES * deepest)))
     number -= number % _LEAST_STRETCHES
     bounds = [rows.num_rows * at // number for at in range(number + 1)]
@@ -277,7 +250,7 @@ def _stretches(rows: Columns, deepest: int) -> tuple[list[Columns], list[Columns
 def _trained(
     seen: Sequence[Columns], size: int | None, level: int, dictionary_id: int | None
 ) -> tuple[Dictionary, int, int]:
-    """The dictionary, and how many values of how many bytes it was trained on."""
+    """Return the dictionary, and the number of values and bytes that it was trained on."""
     total = sum(piece["value"].nbytes for piece in seen)
     if size is None:
         size = min(DEFAULT_DICTIONARY_SIZE, max(_LEAST_SIZE, total // _PART))
@@ -307,18 +280,18 @@ def _measured(
 
 
 def _packed(data: Sequence[bytes | memoryview], level: int, dictionary: Dictionary | None) -> Iterator[bytes]:
-    """Each compressed, and read back."""
+    """Compress each value, and read it back."""
     for one in data:
         packed = compress(one, "zstd", level, dictionary=dictionary)
         if decompress(packed, "zstd", len(one), dictionaries=dictionary) != one:
             raise CorruptRecordError(
-                "what was compressed with the dictionary is not read as it was", rule="what is written is what is read"
+                "a value compressed with the dictionary differs after decompression", rule="output equals input"
             )
         yield packed
 
 
 def _with_packed_values(record_set: bytes, depth: int, level: int, dictionary: Dictionary) -> bytes:
-    """The record set, with each value compressed."""
+    """Return the record set with each value compressed."""
     records = [record for batch in read_batches(record_set) for record in batch]
     packed = _packed([record.value for record in records if record.value is not None], level, dictionary)
     return write_records(

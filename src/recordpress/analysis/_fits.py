@@ -1,4 +1,4 @@
-"""Whether records get past every limit of their size, from the producer to the log, before anything is sent."""
+"""Check of records against all size limits of producer and broker, before they are sent."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LIMITS = {
 
 @dataclass
 class Limit:
-    """One limit of size, and what came near it.
+    """Size limit, with the largest value compared with it.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Limit:
     rejected: int = 0
 
     def see(self, size: int) -> bool:
-        """Count one; returns whether it is within the limit."""
+        """Compare a size with the limit; return whether it fits."""
         self.largest = max(self.largest, size)
         self.over += size > self.value
         return size <= self.value
@@ -92,7 +92,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Rejection:
-    """A record that is not stored.
+    """Rejected record.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class Rejection:
 
 @dataclass
 class Fits:
-    """What `recordpress.fits` finds.
+    """Result of `recordpress.fits`.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class Fits:
         return self.fits
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``docs/fits.schema.json`` describes it."""
+        """Return the result in the form of ``docs/fits.schema.json``."""
         found = {name: getattr(self, name) for name in ("fits", "records", "batches", "bytes", "splits", "rejected")}
         return {
             **found,
@@ -182,36 +182,23 @@ class Fits:
 
 
 def check_records(
-    records: Any,
-    keys: Any,
-    timestamps: Any,
-    headers: Any,
-    compression_type: Any,
-    level: Any,
-    batch_size: Any,
-    max_request_size: Any,
-    buffer_memory: Any,
-    topic_config: Any,
-    broker_version: str,
-    codecs: Any,
+    rows: tuple[Any, Any, Any, Any], producer: dict[str, Any], buffer_memory: Any, broker: dict[str, Any], codecs: Any
 ) -> Fits:
     """Check records against all limits, as `recordpress.fits` describes."""
     memory = integer(buffer_memory, "buffer_memory", 0, 2**63 - 1)
     estimator = CompressionRatioEstimator(codecs)  # one for the topic, as a producer has it
 
     def accumulator() -> BatchAccumulator:
-        return BatchAccumulator(
-            batch_size=batch_size, compression_type=compression_type, level=level, max_request_size=max_request_size,
-            estimator=estimator, delivery_timeout_ms=2**62, codecs=codecs)  # fmt: skip
+        return BatchAccumulator(**producer, estimator=estimator, delivery_timeout_ms=2**62, codecs=codecs)
 
     def log() -> PartitionLog:
-        return PartitionLog(broker_version=broker_version, topic_config=topic_config, codecs=codecs)
+        return PartitionLog(**broker, codecs=codecs)
 
-    first, broker = accumulator(), log()
-    values = (first.batch_size, first.max_request_size, memory, broker.max_message_bytes, broker.segment_bytes)
+    first, stored = accumulator(), log()
+    values = (first.batch_size, first.max_request_size, memory, stored.max_message_bytes, stored.segment_bytes)
     limits = tuple(Limit(name, value, *LIMITS[name]) for name, value in zip(LIMITS, values, strict=True))
     found = Fits(limits)
-    for source in _sources(records, keys, timestamps, headers, found.findings, codecs):
+    for source in _sources(*rows, found.findings, codecs):
         _Trial(found, accumulator(), log(), source).take()
     return found
 
@@ -251,7 +238,7 @@ def _sources(
 
 @contextmanager
 def _named() -> Iterator[None]:
-    """Errors of the calls that read what was given name the argument as it is called here."""
+    """Rename the argument in errors of inner calls to the argument of this call."""
     try:
         yield
     except (InvalidArgumentError, ArgumentTypeError) as error:
@@ -302,7 +289,7 @@ def _of_log(log: Log, findings: list[Finding]) -> Iterator[Record]:
 
 
 class _Trial:
-    """One partition: records go through a producer that is busy, and its batches to a broker."""
+    """Partition with a busy producer, whose batches go to a broker."""
 
     def __init__(self, found: Fits, producer: BatchAccumulator, broker: PartitionLog, source: _Source) -> None:
         self.found, self.producer, self.broker, self.source = found, producer, broker, source

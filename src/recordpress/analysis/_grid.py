@@ -1,4 +1,4 @@
-"""Codecs and levels as they are typed: lzbench's ``zstd,1,3/lz4/gzip,6``."""
+"""Parser of codecs and levels in lzbench's form: ``zstd,1,3/lz4/gzip,6``."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import re
 from typing import Any, NamedTuple, get_args
 
 from recordpress._arguments import shown_value
-from recordpress.codecs import CodecRegistry, compress
+from recordpress.codecs import CodecRegistry
+from recordpress.codecs.choice import CodecChoice
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.typing import CompressionType
 
 DEFAULT_CODECS = "none/snappy/lz4/gzip,1,6/zstd,1,3,6"
-"""The codecs and levels that are measured where a call names none.
+"""Default codecs and levels of a measurement.
 
 Examples
 --------
@@ -23,7 +24,7 @@ _LEVEL = re.compile(r"-?[0-9]{1,6}")
 
 
 class Setting(NamedTuple):
-    """A codec at a level; the level None is what Kafka's clients use.
+    """Codec at a level; None is the default level of Kafka's clients.
 
     Examples
     --------
@@ -37,7 +38,7 @@ class Setting(NamedTuple):
 
     @property
     def is_kafkas(self) -> bool:
-        """Whether it is one of Kafka's, and not a plug-in."""
+        """Return whether the codec is Kafka's, not a plug-in."""
         return self.codec in get_args(CompressionType)
 
     def __str__(self) -> str:
@@ -45,7 +46,7 @@ class Setting(NamedTuple):
 
 
 def parse_codecs(text: str, registry: CodecRegistry | None = None) -> tuple[Setting, ...]:
-    """Codecs and levels in the order in which they are given, each once.
+    """Parse codecs and levels in their order, without repetitions.
 
     Parameters
     ----------
@@ -83,6 +84,6 @@ def _settings(part: str, text: str, registry: CodecRegistry | None) -> list[Sett
 
 def _check(setting: Setting, registry: Any) -> None:
     try:
-        compress(b"", setting.codec, setting.level, codecs=registry)
+        CodecChoice(setting.codec, setting.level, registry)
     except (InvalidArgumentError, ArgumentTypeError) as error:
         raise InvalidArgumentError(error.message, field="codecs") from None

@@ -1,4 +1,4 @@
-"""A sample of a plain file whose lines are the values of records, as Kafka's console producer sends them."""
+"""Sample of a text file whose lines are record values, as Kafka's console producer sends them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _READ_BYTES = 256 << 10
 
 
 def is_lines(files: FileSystem, path: str) -> bool:
-    """Whether a path is a file of lines: neither named like a segment, nor does it begin like one."""
+    """Return whether a path is a file of lines: neither its name nor its first bytes are those of a segment."""
     try:
         info = files.info(path)
     except FileNotFoundError:
@@ -33,20 +33,7 @@ def is_lines(files: FileSystem, path: str) -> bool:
 
 
 def sample_lines(file: RandomAccessFile, limit: int, seed: int) -> Sample:
-    """A sample of lines, in batches such as Kafka's producer makes by default when it is busy.
-
-    Parameters
-    ----------
-    file : RandomAccessFile
-    limit : int
-        Bytes of uncompressed batches, about.
-    seed : int
-
-    Raises
-    ------
-    InvalidArgumentError
-        The file has no line.
-    """
+    """Take a sample of lines, in batches as a busy producer sends by default."""
     sample = Sample(total_bytes=file.size)
     batches = _Batches(sample)
     number = 1 if file.size <= limit else min(max(limit // LEAST_RUN_BYTES, LEAST_RUNS), MOST_RUNS)
@@ -61,12 +48,12 @@ def sample_lines(file: RandomAccessFile, limit: int, seed: int) -> Sample:
         position = _read_run(file, start, int((at + 1) * part), most, batches)
         sample.runs += sample.covered_bytes > before
     if not sample.counts:
-        raise InvalidArgumentError(f"{file.name}: there is no line in it", field="path")
+        raise InvalidArgumentError(f"{file.name}: the file has no lines", field="path")
     return sample
 
 
 def _read_run(file: RandomAccessFile, start: int, end: int, limit: int, batches: _Batches) -> int:
-    """Lines that begin in a range, until the sample has this many bytes; returns where the last one ended."""
+    """Read lines that begin in a range until the sample has this many bytes; return the end of the last one."""
     for begin, following, line in lines_of(file, start, _LONGEST_LINE):
         if begin >= end or batches.size >= limit:
             break
@@ -77,7 +64,7 @@ def _read_run(file: RandomAccessFile, start: int, end: int, limit: int, batches:
 
 
 def lines_of(file: RandomAccessFile, position: int, longest: int) -> Iterator[tuple[int, int, bytes]]:
-    """Whole lines from a position on: where each begins, where the next one begins, and what it holds.
+    """Yield complete lines from a position on: start, end and content.
 
     One of more than `longest` bytes is cut into several.
     """
@@ -100,7 +87,7 @@ def lines_of(file: RandomAccessFile, position: int, longest: int) -> Iterator[tu
 
 
 class _Batches:
-    """Fills batches of `BATCH_SIZE` bytes."""
+    """Builder of batches of `BATCH_SIZE` bytes."""
 
     def __init__(self, sample: Sample) -> None:
         self._sample = sample
@@ -113,11 +100,11 @@ class _Batches:
 
     @property
     def size(self) -> int:
-        """Bytes of the sample, with what is in the batch that is open."""
+        """Bytes of the sample, including the open batch."""
         return len(self._sample.data) + self._bytes
 
     def append(self, value: bytes, covered: int) -> None:
-        """One record, which stands for this many bytes of the file."""
+        """Append one record, which stands for this many bytes of the file."""
         if self._is_full or not self._builder.append(value, timestamp=0):
             self.end()
             self._append_first(value)
@@ -125,7 +112,7 @@ class _Batches:
         self._bytes += covered
 
     def _append_first(self, value: bytes) -> None:
-        """As Kafka's producer does: a record that is larger than a batch should be is alone in one."""
+        """Append the first record: as in Kafka's producer, a record above the batch size gets its own batch."""
         if not self._builder.append(value, timestamp=0):
             self._builder = BatchBuilder()
             self._builder.append(value, timestamp=0)

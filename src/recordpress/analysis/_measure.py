@@ -25,6 +25,7 @@ from recordpress.columns import Columns, read_columns, write_columns
 from recordpress.errors import CorruptRecordError
 from recordpress.record import read_batches
 
+# Chosen, not measured: small enough for seconds per cell.
 PIECE_BYTES = 4 << 20
 SPEED_BYTES = 8 << 20
 _LEAST_ROUNDS, _MOST_ROUNDS = 3, 25
@@ -33,7 +34,7 @@ _NEW = ("timestamp", "key", "value", "headers")
 
 
 class Size(NamedTuple):
-    """Bytes of whole record sets before and after compression, and the CPU time to compress them and read them back."""
+    """Bytes of whole record sets before and after compression, and the CPU time to compress and decompress them."""
 
     input_bytes: int
     output_bytes: int
@@ -42,7 +43,7 @@ class Size(NamedTuple):
 
 
 def sum_of(one: Size, other: Size) -> Size:
-    """Of both."""
+    """Return the sum of two sizes."""
     return Size(
         one.input_bytes + other.input_bytes,
         one.output_bytes + other.output_bytes,
@@ -52,18 +53,7 @@ def sum_of(one: Size, other: Size) -> Size:
 
 
 class Measure:
-    """Measures a sample.
-
-    Parameters
-    ----------
-    sample : Sample
-    threads : int, optional
-        For sizes; by default one per core.
-    at_once : bool
-        Each batch is compressed in one call, as recompression does it, not as a producer's stream.
-    registry : CodecRegistry, optional
-        Codec plug-ins that the settings may name.
-    """
+    """Measurement of a sample."""
 
     def __init__(
         self,
@@ -91,23 +81,7 @@ class Measure:
         done: Callable[[int], object],
         most_records: int | None = None,
     ) -> list[Size]:
-        """The sizes of all settings at one depth.
-
-        Parameters
-        ----------
-        depth : int | None
-            Records per batch; None: as stored.
-        settings : sequence of Setting
-        done : callable
-            Gets bytes that were measured, once for each setting.
-        most_records : int, optional
-            Take no more than the first of the sample.
-
-        Raises
-        ------
-        CorruptRecordError
-            What was written is not what was to be written.
-        """
+        """Return the sizes of all settings at one depth."""
         totals = [Size(0, 0, 0)] * len(settings)
         for found in self._in_threads(self._pieces(depth, most_records), depth, settings):
             totals = [sum_of(total, one) for total, one in zip(totals, found, strict=True)]
@@ -117,7 +91,7 @@ class Measure:
     def _in_threads(
         self, pieces: Iterator[Columns | memoryview], depth: int | None, settings: Sequence[Setting]
     ) -> Iterator[list[Size]]:
-        """No more pieces than threads are in work, so that no more are in memory."""
+        """Process chunks in threads, with at most one chunk per thread in memory."""
         sizes = partial(_sizes, depth=depth, settings=settings, at_once=self._at_once, registry=self._registry)
         pool = ThreadPoolExecutor(self._threads, thread_name_prefix="recordpress-analyze")
         try:
@@ -130,7 +104,7 @@ class Measure:
             pool.shutdown(cancel_futures=True)
 
     def _pieces(self, depth: int | None, most_records: int | None = None) -> Iterator[Columns | memoryview]:
-        """Some whole batches at a time: rows of which batches are to be made, or batches as stored."""
+        """Yield chunks of whole batches: rows for batches of a depth, or the stored batches."""
         if depth is None:
             yield from self._stored_pieces()
             return
@@ -149,7 +123,7 @@ class Measure:
     # ---- speeds
 
     def payloads(self, depth: int | None) -> list[bytes]:
-        """The records of batches, evenly from the sample, `SPEED_BYTES` at most."""
+        """Return the records of batches from the whole sample, at most `SPEED_BYTES`."""
         pieces = list(self._pieces(depth))
         wanted = max(1, min(len(pieces), 8))
         chosen = [pieces[number * len(pieces) // wanted] for number in range(wanted)]
@@ -164,7 +138,7 @@ class Measure:
         return found
 
     def speed(self, setting: Setting, payloads: Sequence[bytes], timing: str) -> Speed:
-        """How fast one thread compresses and decompresses these."""
+        """Measure the speed at which one thread compresses and decompresses payloads."""
         codec, level = setting
         own = self._registry
         packed = [compress(payload, codec, level, codecs=own) for payload in payloads]
@@ -195,7 +169,7 @@ def _cores() -> int:
 
 
 def memcpy_mb_s(timing: str) -> float:
-    """How fast one thread copies `SPEED_BYTES`: the line that no codec reaches."""
+    """Measure the speed at which one thread copies `SPEED_BYTES`: the upper limit of all codecs."""
     source = memoryview(bytearray(SPEED_BYTES))
     target = memoryview(bytearray(SPEED_BYTES))
 
@@ -224,7 +198,9 @@ def _sizes(
 
 
 def _compressed(payloads: Sequence[memoryview], setting: Setting, at_once: bool, registry: Any) -> Iterator[int]:
-    """The size of the records of each batch, which are read back; with the name of a plug-in (KIP-984)."""
+    """Return the compressed size of the records of each batch, which are read back; includes the name of a plug-in
+    (KIP-984).
+    """
     codec, level = setting
     name_bytes = 0 if setting.is_kafkas else 1 + len(codec)
     for payload in payloads:
@@ -234,9 +210,7 @@ def _compressed(payloads: Sequence[memoryview], setting: Setting, at_once: bool,
             stream = compressor(codec, level, codecs=registry)
             packed = stream.compress(payload) + stream.flush()
         if decompress(packed, codec, len(payload), codecs=registry) != payload:
-            raise CorruptRecordError(
-                f"records written with {setting} are not read as they were", rule="what is written is what is read"
-            )
+            raise CorruptRecordError(f"records written with {setting} differ after reading", rule="output equals input")
         yield name_bytes + len(packed)
 
 
@@ -245,12 +219,12 @@ def _batches_of(piece: Columns | memoryview, depth: int | None) -> bytes | memor
 
 
 def uncompressed(rows: Columns, depth: int | None) -> bytes:
-    """The rows as batches of this many records, without a codec."""
+    """Return the rows as batches of this many records, without a codec."""
     return write_columns(rows, "none", batch_bytes=None, batch_records=depth)
 
 
 def _rounds(call: Callable[[], None]) -> list[float]:
-    """Seconds of each call."""
+    """Return the seconds of each call."""
     call()
     seconds: list[float] = []
     while len(seconds) < _LEAST_ROUNDS or (sum(seconds) < _LEAST_SECONDS and len(seconds) < _MOST_ROUNDS):
@@ -265,6 +239,6 @@ def _mb_s(size: int, seconds: Sequence[float], timing: str) -> float:
 
 
 def _spread(seconds: Sequence[float]) -> float:
-    """Between the quartiles, as a part of the median: one call that was interrupted does not count."""
+    """Return the interquartile range as a share of the median, so that one interrupted call does not count."""
     first, middle, third = quantiles(seconds, n=4)
     return (third - first) / middle

@@ -1,4 +1,4 @@
-"""How much is produced: ``20MB/s`` or ``50000records/s``."""
+"""Produce rates: ``20MB/s`` or ``50000records/s``."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class Rate(NamedTuple):
     records: float | None
 
     def bytes_per_second(self, record_bytes: float) -> float:
-        """The rate in bytes, for records of this size."""
+        """Return the rate in bytes, for records of this size."""
         return self.bytes if self.bytes is not None else (self.records or 0.0) * record_bytes
 
     def records_per_second(self, record_bytes: float) -> float:
-        """The rate in records, for records of this size."""
+        """Return the rate in records, for records of this size."""
         return self.records if self.records is not None else (self.bytes or 0.0) / record_bytes
 
 
 def parse_rate(rate: str | float | None) -> Rate | None:
-    """A rate as it is typed.
+    """Parse a rate.
 
     Parameters
     ----------
@@ -68,12 +68,7 @@ def parse_rate(rate: str | float | None) -> Rate | None:
 
 
 def positive(number: float, name: str) -> float:
-    """A number above zero.
-
-    Raises
-    ------
-    InvalidArgumentError, ArgumentTypeError
-    """
+    """Return a number above zero; raise an error otherwise."""
     if isinstance(number, bool) or not isinstance(number, int | float):
         raise ArgumentTypeError(f"{name} must be a number, not {type(number).__name__}", field=name)
     if not 0 < number < 1e15 or not math.isfinite(number):

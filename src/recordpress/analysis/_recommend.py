@@ -1,4 +1,4 @@
-"""What to set, and what it saves.
+"""Recommended settings and their savings.
 
 A codec is worth its CPU time if each doubling of that saves a twentieth of the bytes; so is a depth that is worth its
 delay. Both are rules of thumb: the cells are there for other ones.
@@ -16,6 +16,7 @@ from recordpress.analysis._grid import Setting
 from recordpress.analysis._lines import BATCH_SIZE
 from recordpress.analysis._measure import Size
 from recordpress.analysis._rate import Rate
+from recordpress.codecs.table import CodecTable
 
 DEPTHS = (2, 10, 100)  # of what shallow batches would give if they were deeper
 SAVED_PER_DOUBLING = 0.05
@@ -26,27 +27,13 @@ _ESTIMATION_FACTOR = 1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FA
 _MAX_REQUEST_SIZE = 1_048_576  # the producer's default of max.request.size
 _MAX_LINGER_MS = 1000
 _LINGER_MS = 5  # the default from Kafka 4.0 on (KIP-1030)
-_WITH_LEVEL = ("gzip", "lz4", "zstd")  # KIP-390
+_WITH_LEVEL = CodecTable().levels.keys()  # KIP-390
 _KIB = 1024
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What the advice depends on in addition to the cells.
-
-    Attributes
-    ----------
-    stored_bytes : int
-        Of the sample's batches, as they are today.
-    total_bytes : int
-        Of all that there is; of lines, as record sets without a codec.
-    record_bytes : float
-        Of a record, uncompressed.
-    partitions : int
-    rate : Rate | None
-    price_gb : float | None
-        Of a GB (10^9 bytes) of storage.
-    """
+    """Input of the advice in addition to the cells."""
 
     stored_bytes: int
     total_bytes: int
@@ -57,7 +44,7 @@ class Situation:
 
 
 def choose(cells: Sequence[Cell]) -> Cell:
-    """The cell whose bytes are worth its CPU time, among the batches that a producer may send with its defaults.
+    """Return the cell whose saving is worth its CPU time, among batches that a producer may send by default.
 
     Where the codecs were given without ``none``, one of them is chosen even if it saves nothing."""
     worthwhile = [cell for cell in cells if cell.codec == "none" or _saves(cell)]
@@ -73,27 +60,18 @@ def choose(cells: Sequence[Cell]) -> Cell:
 
 
 def _saves(cell: Cell) -> bool:
-    """Whether it is worth any CPU time, however fast it was when it was measured."""
+    """Return whether a cell saves enough to be worth any CPU time."""
     return cell.output_bytes <= (1 - SAVED_PER_DOUBLING) * cell.input_bytes
 
 
 def _cost(cell: Cell) -> float:
-    """Doubled CPU time weighs as much as a saving of `SAVED_PER_DOUBLING`."""
+    """Return the cost of a cell: doubled CPU time counts as much as a saving of `SAVED_PER_DOUBLING`."""
     seconds = 1 / cell.speed.compress_mb_s + 1 / cell.speed.decompress_mb_s
     return math.log2(cell.output_bytes / cell.input_bytes) + _CPU_WEIGHT * math.log2(seconds)
 
 
 def recommend(chosen: Cell, by_depth: Mapping[int, Size], cells: Sequence[Cell], now: Situation) -> dict[str, Any]:
-    """The advice, for JSON.
-
-    Parameters
-    ----------
-    chosen : Cell
-    by_depth : mapping of int to Size
-        Of the chosen codec, by multiples of the stored depth, 1 among them.
-    cells : sequence of Cell
-    now : Situation
-    """
+    """Return the advice, for JSON."""
     settings = _settings(chosen, now)
     return {
         "codec": chosen.codec,
@@ -125,8 +103,9 @@ def _settings(chosen: Cell, now: Situation) -> dict[str, str | int]:
 
 
 def _batch_size(cell: Cell) -> int:
-    """What lets a producer fill such a batch: it compares its estimate of the compressed size, with the next record
-    uncompressed, to batch.size (MemoryRecordsBuilder.hasRoomFor)."""
+    """Return the batch.size for such a batch: a producer compares the estimated compressed size plus the next record,
+    uncompressed, with batch.size (MemoryRecordsBuilder.hasRoomFor).
+    """
     compressed = cell.output_bytes / cell.batches
     factor = 1.0 if cell.codec == "none" else _ESTIMATION_FACTOR
     wanted = factor * compressed + cell.input_bytes / cell.records
@@ -134,7 +113,7 @@ def _batch_size(cell: Cell) -> int:
 
 
 def _linger_ms(cell: Cell, now: Situation) -> int:
-    """How long one producer takes to fill a batch of each partition."""
+    """Return the time in which one producer fills a batch of each partition."""
     if now.rate is None:
         return _LINGER_MS
     seconds = cell.records / cell.batches * now.partitions / now.rate.records_per_second(now.record_bytes)
@@ -167,17 +146,17 @@ def _warnings(chosen: Cell, by_depth: Mapping[int, Size], now: Situation) -> lis
         ratios = ", ".join(
             f"{depth}x: {size.input_bytes / size.output_bytes:.2f}" for depth, size in sorted(by_depth.items())
         )
-        found.append(f"batches are too shallow to compress well; ratios by depth: {ratios}")
+        found.append(f"batches are too small to compress well; ratios by depth: {ratios}")
     if chosen.output_bytes > now.stored_bytes:
-        found.append("what is stored today is smaller, and takes more CPU time")
+        found.append("the data stored today is smaller, but takes more CPU time")
     if _batch_size(chosen) > _MAX_REQUEST_SIZE:
-        found.append("the stored batches are larger than max.request.size allows by default")
+        found.append("the stored batches exceed the default max.request.size")
     if now.rate is None:
-        found.append("linger.ms is Kafka's default: the time to fill a batch is known only with a rate")
+        found.append("linger.ms is Kafka's default: without a rate the time to fill a batch is unknown")
     return found
 
 
 def is_shallow(by_depth: Mapping[int, Size]) -> bool:
-    """Whether ten times as many records per batch take much less."""
+    """Return whether ten times as many records per batch take much less space."""
     now, deeper = by_depth[1], by_depth[10]
     return deeper.output_bytes / deeper.input_bytes < SHALLOW * now.output_bytes / now.input_bytes

@@ -1,4 +1,4 @@
-"""An analysis as one HTML file that opens offline: no script, no font, no picture from elsewhere; light and dark."""
+"""Analysis as one HTML file that opens offline, without scripts, fonts or external pictures; light and dark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LINE, _CHARACTER = 13, 7  # pixels of a text of 12 pixels
 
 
 class _Axis(NamedTuple):
-    """A logarithmic scale from the least value to the greatest, on which these become pixels."""
+    """Logarithmic scale from the least value to the greatest, in pixels."""
 
     least: float
     most: float
@@ -34,7 +34,7 @@ class _Axis(NamedTuple):
 
 
 def html_of(found: Analysis) -> str:
-    """The report.
+    """Return the report.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ def html_of(found: Analysis) -> str:
     --------
     >>> import recordpress
     >>> from recordpress.analysis import html_of
-    >>> html_of(recordpress.analyze("README.md", "none/zstd,3")).startswith("<!DOCTYPE html>")   # doctest: +SKIP
+    >>> html_of(recordpress.analyze("demo/logs/sessions-0", "none/zstd,3")).startswith("<!DOCTYPE html>")
     True
     """
     parts = [
-        "<h1>What compression would give</h1>",
+        "<h1>Compression analysis</h1>",
         f"<p>{escape(_summary(found))}</p>",
-        "<h2>What to set</h2>",
+        "<h2>Recommended settings</h2>",
         f"<pre>{escape(chr(10).join(found.recommendation['lines']))}</pre>",
         *(f"<p>{escape(words)}</p>" for words in [_dictionary(found)] if words),
         *(f"<p>{escape(warning)}</p>" for warning in found.recommendation["warnings"]),
-        "<h2>Stored today and as advised</h2>",
+        "<h2>Stored today and as recommended</h2>",
         _bars(found),
         "<h2>Ratio against speed</h2>",
         _scatter(found.cells),
@@ -81,7 +81,7 @@ def _summary(found: Analysis) -> str:
 
 
 def _dictionary(found: Analysis) -> str:
-    """Whether a dictionary pays."""
+    """Return the section on the dictionary."""
     advice = found.recommendation["dictionary"]
     return f"{advice['summary'].capitalize()}." if advice else ""
 
@@ -163,7 +163,7 @@ def _path(points: Sequence[tuple[float, float]], kind: str) -> str:
 
 
 def _by_depth(found: Analysis) -> str:
-    """The advised codec in batches of other depths."""
+    """Return the recommended codec with batches of other depths."""
     advice = found.recommendation
     points = [(float(one["depth"]), float(one["ratio"])) for one in advice["by_depth"]]
     across, up, parts = _axes(points, "records per batch, as a multiple of today's", f"ratio of {advice['codec']}")
@@ -176,7 +176,7 @@ def _by_depth(found: Analysis) -> str:
 
 
 def _bars(found: Analysis) -> str:
-    """Bytes of a record."""
+    """Return a bar chart of bytes per record."""
     today = float(found.baseline["bytes_per_record"])
     advised = today * (1 - found.recommendation["saves"]["share"])
     longest = WIDTH - _LEFT - _RIGHT - 60
@@ -186,7 +186,7 @@ def _bars(found: Analysis) -> str:
         parts.append(text(_LEFT - 8, y + 20, name, "", "end"))
         parts.append(f'<rect x="{_LEFT}" y="{y}" width="{width:.1f}" height="30" class="{kind}"/>')
         parts.append(text(_LEFT + width + 8, y + 20, f"{value:.1f} bytes per record"))
-    return svg(90, "bytes of a record today and as advised", parts)
+    return svg(90, "bytes per record today and as recommended", parts)
 
 
 def _table(cells: Sequence[Cell]) -> str:

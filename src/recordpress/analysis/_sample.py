@@ -1,4 +1,4 @@
-"""A sample of a log: batches from runs that a seed places, one in each equal part of the log.
+"""Sample of a log: a seed places one range of batches in each equal part of the log.
 
 A log that is small enough is taken as a whole. The batches are kept uncompressed, in magic 2. Their offsets go on from
 one to the next, also where two runs meet.
@@ -6,7 +6,6 @@ one to the next, also where two runs meet.
 
 from __future__ import annotations
 
-import struct
 import time
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -22,9 +21,11 @@ from recordpress.codecs import CodecRegistry
 from recordpress.columns import read_columns, write_columns
 from recordpress.errors import InvalidArgumentError, RecordpressError
 from recordpress.files import WALK_BYTES, located, walked
-from recordpress.log import FileRecords, Finding, Log, LogStats, Segment, read_offset_index, stats_of, total_of
+from recordpress.log import FileRecords, Finding, Log, LogStats, Segment, stats_of
 from recordpress.log.findings import DAMAGE
+from recordpress.log.sidecars import read_offset_index
 from recordpress.record import read_batches, recompress
+from recordpress.record.header import BatchHeader
 
 MOST_RUNS = 64
 LEAST_RUNS = 8
@@ -32,38 +33,10 @@ LEAST_RUN_BYTES = 1 << 20
 _RUN_BATCHES = 20  # a run is long enough for some batches of ten times the stored depth
 _UNKNOWN_RATIO = 4.0
 
-_BASE_OFFSET = struct.Struct(">q")
-_LAST_OFFSET_DELTA = struct.Struct(">i")
-_LAST_OFFSET_DELTA_AT = 23  # of a v2 header (DefaultRecordBatch)
-
 
 @dataclass
 class Sample:
-    """Batches of magic 2 without a codec, and where they come from.
-
-    Attributes
-    ----------
-    data : bytearray
-        A record set.
-    ends : list of int
-        Where each batch ends.
-    counts : list of int
-        Records of each batch.
-    stored_bytes : int
-        What these batches take today; of lines, without a codec.
-    covered_bytes : int
-        Of the log or file, which these batches stand for.
-    total_bytes : int
-        Of the whole log or file.
-    runs : int
-    stats : LogStats | None
-        Of the whole log; None for a file of lines.
-    partitions : int
-    findings : list of Finding
-        Damage, which the sample leaves out.
-    decode_seconds : float
-        CPU time to decompress the batches; not that to find and to read them.
-    """
+    """Batches of magic 2 without a codec, and their place in the log."""
 
     data: bytearray = field(default_factory=bytearray)
     ends: list[int] = field(default_factory=list)
@@ -84,12 +57,12 @@ class Sample:
 
     @property
     def record_bytes(self) -> float:
-        """Mean bytes of a record in uncompressed batches, its share of the header included."""
+        """Mean bytes of a record in uncompressed batches, including its share of the header."""
         return len(self.data) / self.records
 
     @property
     def batch_records(self) -> int | None:
-        """Records of each batch; None if that varies."""
+        """Records of each batch; None if the number varies."""
         return self.counts[0] if len(set(self.counts)) == 1 else None
 
     @property
@@ -97,11 +70,12 @@ class Sample:
         return self.records / len(self.counts)
 
     def add(self, plain: bytes, count: int, stored: int, covered: int) -> None:
-        """Append one uncompressed batch of magic 2, and what it takes and covers where it comes from."""
-        start = len(self.data)
-        self.data += plain
-        _BASE_OFFSET.pack_into(self.data, start, self.next_offset)  # which the checksum does not cover
-        self.next_offset += _LAST_OFFSET_DELTA.unpack_from(plain, _LAST_OFFSET_DELTA_AT)[0] + 1
+        """Append one uncompressed batch of magic 2, with its stored size and the bytes that it stands for."""
+        entry = bytearray(plain)
+        [batch] = read_batches(entry)
+        batch.set_last_offset(self.next_offset + batch.last_offset - batch.base_offset)
+        self.data += entry
+        self.next_offset = batch.next_offset
         self.ends.append(len(self.data))
         self.counts.append(count)
         self.stored_bytes += stored
@@ -109,39 +83,26 @@ class Sample:
 
 
 def sample_log(log: Log, limit: int, seed: int) -> Sample:
-    """A sample of a log.
-
-    Parameters
-    ----------
-    log : Log
-    limit : int
-        Bytes of uncompressed batches. The last batch of a run may exceed its part of that.
-    seed : int
-
-    Raises
-    ------
-    InvalidArgumentError
-        The log has no record.
-    """
-    sample = Sample(partitions=len(log.partitions))
-    sample.stats = total_of(stats_of(partition) for partition in log.partitions)
-    sample.total_bytes = sample.stats.size
-    sample.findings += sample.stats.findings
+    """Take a sample of a log."""
+    stats = LogStats()
+    for partition in log.partitions:
+        stats.merge(stats_of(partition))
+    sample = Sample(partitions=len(log.partitions), stats=stats, total_bytes=stats.size, findings=[*stats.findings])
     segments = [segment for partition in log.partitions for segment in partition.segments]
-    runs = _runs_of(sample.stats, limit, seed)
+    runs = _runs_of(stats, limit, seed)
     passed = 0
     for segment in segments:
         with _opened(segment) as file:
             _sample_segment(sample, segment, file, runs, passed)
             passed += file.size
     if not sample.counts:
-        raise InvalidArgumentError("there is no intact record in it", field="path")
+        raise InvalidArgumentError("it has no intact record", field="path")
     return sample
 
 
 @dataclass
 class _Run:
-    """Where a run begins and must end, in bytes of the whole log, and how large the sample may be after it."""
+    """Start and latest end of a range in bytes of the whole log, and the size limit of the sample after it."""
 
     start: int
     end: int
@@ -172,7 +133,7 @@ def _runs(size: int, expected: float, batch_bytes: float, limit: int, seed: int)
 
 
 class Stretch(NamedTuple):
-    """Bytes of a segment, from which a run takes the batches that begin there."""
+    """Range of bytes of a segment; a sample takes the batches that begin there."""
 
     segment: Segment
     start: int
@@ -180,19 +141,19 @@ class Stretch(NamedTuple):
 
 
 class SampleRun(NamedTuple):
-    """One run: the ranges that it may read, and the uncompressed bytes to take from them."""
+    """Ranges to read for one part of a sample, and the uncompressed bytes to take from them."""
 
     stretches: tuple[Stretch, ...]
     limit: int
 
     @property
     def bytes(self) -> int:
-        """What it takes at most, if the records are as large as expected."""
+        """Maximum stored bytes to take if the records have the expected size."""
         return min(self.limit, round(_UNKNOWN_RATIO * sum(end - start for _, start, end in self.stretches)))
 
 
 def placed_runs(segments: Sequence[Segment], limit: int, seed: int) -> tuple[list[SampleRun], int]:
-    """Runs over segments of which only names and sizes are known, and the sum of their sizes."""
+    """Return ranges over segments, from names and sizes alone, and the sum of the sizes."""
     sizes = [_size_of(segment) for segment in segments]
     total = sum(sizes)
     starts = [0, *accumulate(sizes)]
@@ -217,7 +178,7 @@ def _size_of(segment: Segment) -> int:
 
 
 def sample_run(run: SampleRun) -> Sample:
-    """What a run takes; nothing, where no record is intact."""
+    """Take the sample of one part; it is empty if no record is intact."""
     sample = Sample()
     for segment, start, end in run.stretches:
         if len(sample.data) < run.limit:
@@ -228,13 +189,13 @@ def sample_run(run: SampleRun) -> Sample:
 
 @contextmanager
 def _opened(segment: Segment) -> Iterator[FileRecords]:
-    """The walk from header to header and the entries that are taken share what is fetched of a remote file."""
+    """Open a segment so that the header walk and the sampled entries share fetched ranges of a remote file."""
     with segment.open() as stored, walked(stored, WALK_BYTES) as file:
         yield FileRecords(file, complete=not segment.is_last, codecs=segment.codecs)
 
 
 def _sample_segment(sample: Sample, segment: Segment, file: FileRecords, runs: list[_Run], passed: int) -> None:
-    """Of each run, what lies in this segment."""
+    """Take the part of each range in this segment."""
     taken = 0
     for run in runs:
         start, end = max(run.start - passed, taken), min(run.end - passed, file.size)
@@ -245,38 +206,51 @@ def _sample_segment(sample: Sample, segment: Segment, file: FileRecords, runs: l
 
 
 def _take_run(sample: Sample, segment: Segment, file: FileRecords, run: _Run, start: int, end: int) -> int:
-    """Take whole batches that begin at a position or later; returns where the last one ended."""
+    """Take whole batches from a position on; return the end of the last one.
+
+    If no batch begins in the range, take the one that the range lies in: it may be larger than a sample."""
     headers = file.headers(_entry_before(segment, file, start))
     position = start
+    around: BatchHeader | None = None
     try:
         for header in headers:
             if header.position >= end or len(sample.data) >= run.limit:
                 break
-            if header.position < start or header.is_control or header.records_count == 0:
+            if header.is_control or header.records_count == 0:
                 continue
-            try:
-                entry = file.entry(header.position, header.size)
-                with located(header.position, file.path):
-                    _take_entry(sample, entry, file.codecs)
-            except DAMAGE as error:
-                sample.findings.append(Finding.of_error(error, file=file.path))
-            position = header.end
+            if header.position < start:
+                around = header
+                continue
+            position = _take_batch(sample, file, header)
         else:
             file.check_end(headers)
     except DAMAGE as error:
         _note(sample, Finding.of_error(error, file=file.path))
-        position = file.size
+        return file.size
+    if position == start and around is not None and around.position + around.size > start:
+        position = _take_batch(sample, file, around)
     return position
 
 
+def _take_batch(sample: Sample, file: FileRecords, header: BatchHeader) -> int:
+    """Take a batch if it is intact; return its end."""
+    try:
+        entry = file.entry(header.position, header.size)
+        with located(header.position, file.path):
+            _take_entry(sample, entry, file.codecs)
+    except DAMAGE as error:
+        sample.findings.append(Finding.of_error(error, file=file.path))
+    return header.position + header.size
+
+
 def _note(sample: Sample, finding: Finding) -> None:
-    """The end of a walk; the statistics have met it already unless they are of a part of the log."""
+    """Note the end of a walk, unless the statistics of the whole log include it."""
     if finding.file not in {one.file for one in sample.findings}:
         sample.findings.append(finding)
 
 
 def _entry_before(segment: Segment, file: FileRecords, position: int) -> int:
-    """An entry from which the one at a position is near, by the offset index."""
+    """Return an entry near a position, by the offset index."""
     if not position:
         return 0
     try:
@@ -290,7 +264,7 @@ def _entry_before(segment: Segment, file: FileRecords, position: int) -> int:
 
 
 def _take_entry(sample: Sample, entry: bytes, codecs: CodecRegistry | None) -> None:
-    """Add it as one uncompressed batch of magic 2."""
+    """Add an entry as one uncompressed batch of magic 2."""
     [batch] = read_batches(entry, codecs=codecs)
     columns = read_columns(entry, ["timestamp", "key", "value"], codecs=codecs)
     if columns.num_rows:

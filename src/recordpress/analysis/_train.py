@@ -1,4 +1,4 @@
-"""recordpress.train_dictionary: from a path to a dictionary, and whether it pays."""
+"""recordpress.train_dictionary: from a path to a dictionary and its evaluation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LEAST_ID, _MOST_ID = 1 << 15, (1 << 31) - 1
 
 @dataclass(frozen=True)
 class DictionaryTraining:
-    """What `recordpress.train_dictionary` finds.
+    """Result of `recordpress.train_dictionary`.
 
     Attributes
     ----------
@@ -61,31 +61,31 @@ class DictionaryTraining:
 
     @property
     def dictionary(self) -> Dictionary:
-        """What was trained."""
+        """Trained dictionary."""
         return self.evaluation.dictionary
 
     @property
     def pays(self) -> bool:
-        """Whether it saves a twentieth at the stored depth."""
+        """Whether the saving at the stored depth is at least a twentieth."""
         return self.evaluation.pays
 
     @property
     def saves(self) -> float:
-        """The part of the bytes that it saves at the stored depth; negative if it takes more."""
+        """Saving at the stored depth as a share of the bytes; negative if the dictionary costs space."""
         return self.evaluation.stored.saves
 
     @property
     def depths(self) -> tuple[DictionaryDepth, ...]:
-        """What the dictionary makes of batches of each depth."""
+        """Effect of the dictionary on batches of each depth."""
         return self.evaluation.depths
 
     @property
     def summary(self) -> str:
-        """One sentence."""
+        """Result in one sentence."""
         return self.evaluation.summary
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the result for JSON."""
         return {**self.evaluation.to_dict(), "sample": dict(self.sample), "versions": dict(self.versions)}
 
 

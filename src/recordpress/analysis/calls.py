@@ -1,4 +1,6 @@
-"""`recordpress.analyze`, `fits` and `train_dictionary`, which load their implementation when they are called."""
+"""`recordpress.analyze`, `fits` and `train_dictionary`, which import their implementation on the first call."""
+
+from recordpress.broker.calls import NEWEST_RELEASE
 
 TYPE_CHECKING = False  # as in recordpress._lazy
 if TYPE_CHECKING:
@@ -114,10 +116,10 @@ def fits(
     max_request_size: "Integer" = 1048576,
     buffer_memory: "Integer" = 33554432,
     topic_config: "Mapping[str, str | int | bool] | None" = None,
-    broker_version: str = "4.3",
+    broker_version: str = NEWEST_RELEASE,
     codecs: "CodecRegistry | None" = None,
 ) -> "Fits":
-    """Tell whether records get past every limit of their size, and which one rejects them, before anything is sent.
+    """Check records against every size limit of producer and broker before they are sent.
 
     The records go through Kafka's rules: the producer estimates each one without compression and compares that with
     ``max.request.size`` and ``buffer.memory``; it fills batches for ``batch.size``, as a busy producer does, and
@@ -172,20 +174,10 @@ def fits(
     """
     from recordpress.analysis._fits import check_records
 
-    return check_records(
-        records,
-        keys,
-        timestamps,
-        headers,
-        compression_type,
-        level,
-        batch_size,
-        max_request_size,
-        buffer_memory,
-        topic_config,
-        broker_version,
-        codecs,
-    )
+    codec = {"compression_type": compression_type, "level": level}
+    producer = codec | {"batch_size": batch_size, "max_request_size": max_request_size}
+    broker = {"broker_version": broker_version, "topic_config": topic_config}
+    return check_records((records, keys, timestamps, headers), producer, buffer_memory, broker, codecs)
 
 
 def train_dictionary(
@@ -200,7 +192,7 @@ def train_dictionary(
     codecs: "CodecRegistry | None" = None,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "DictionaryTraining":
-    """Train a dictionary of zstd on the values of a log, and measure whether it pays.
+    """Train a zstd dictionary on the values of a log, and measure whether it pays.
 
     It is trained on three quarters of a sample, and measured on the rest, which it has not seen: 4 to 16 stretches of
     records that follow each other, of which every fourth is held out. Their records are cut into batches of each depth,

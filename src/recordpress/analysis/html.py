@@ -1,4 +1,4 @@
-"""What reports are made of: a page that opens offline (no script, no font, no picture from elsewhere), light and dark.
+"""Elements of reports: a page that opens offline, without scripts, fonts or external pictures; light and dark.
 
 The page of the demo is made of them, too.
 """
@@ -31,23 +31,7 @@ pre { border: 1px solid var(--line); padding: .6rem 1rem; } .scroll { overflow-x
 
 
 def page(title: str, parts: Iterable[str]) -> str:
-    """The parts, which are HTML, as one file.
-
-    Parameters
-    ----------
-    title : str
-    parts : iterable of str
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from recordpress.analysis.html import page
-    >>> page("Depths & codecs", ["<h1>Depths</h1>"]).splitlines()[0]
-    '<!DOCTYPE html>'
-    """
+    """The parts, which are HTML, as one file."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
@@ -56,18 +40,18 @@ def page(title: str, parts: Iterable[str]) -> str:
 
 
 def svg(height: float, what: str, parts: Sequence[str]) -> str:
-    """A plot as wide as the page; `what` is what it shows, in words."""
+    """Return a plot as wide as the page; `what` describes it."""
     content = "\n".join(parts)
     return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(what)}">\n{content}\n</svg>'
 
 
 def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> str:
-    """Words in a plot; `kind` is one of the style's: faint, one, two."""
+    """Return text in a plot; `kind` is a class of the style: faint, one, two."""
     return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
 def table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table, which scrolls by itself where the window is narrow."""
+    """Return a table, which scrolls horizontally in a narrow window."""
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "\n".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f'<div class="scroll"><table>\n<tr>{head}</tr>\n{body}\n</table></div>'

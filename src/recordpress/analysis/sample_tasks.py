@@ -1,5 +1,4 @@
-"""An estimate whose samples are taken and measured by others: processes on other machines, say. A door for
-`recordpress.spark`.
+"""Estimate from samples that other processes take and measure. A door for `recordpress.spark`.
 
 ::
 
@@ -33,22 +32,7 @@ Topic: TypeAlias = "tuple[str | None, str]"
 
 @dataclass
 class TopicEstimate:
-    """What recompression would give, from the samples that were measured.
-
-    Attributes
-    ----------
-    size : int
-        Bytes of the segments. The other fields describe the samples.
-    stored_bytes, input_bytes : int
-        As they are stored, and without a codec; both with headers.
-    records : int
-    decode_seconds : float
-        CPU time to decompress them.
-    sizes : list of Size
-        Of every setting.
-    findings : list of Finding
-        Damage, which the samples leave out.
-    """
+    """Estimated result of recompression, from the measured samples."""
 
     size: int = 0
     stored_bytes: int = 0
@@ -59,7 +43,7 @@ class TopicEstimate:
     findings: list[Finding] = field(default_factory=list)
 
     def merge(self, other: TopicEstimate) -> None:
-        """Add what others measured of the same topic."""
+        """Add the measurements of another process for the same topic."""
         self.size += other.size
         self.stored_bytes += other.stored_bytes
         self.input_bytes += other.input_bytes
@@ -70,16 +54,16 @@ class TopicEstimate:
         self.findings += other.findings
 
     def bytes_after(self, size: Size) -> int:
-        """Of all segments with a setting, if every batch is written with it."""
+        """Return the size of all segments with a setting, if every batch is written with it."""
         return round(size.output_bytes / self.stored_bytes * self.size)
 
     def cpu_seconds(self, size: Size) -> float:
-        """To recompress all segments: to decode them, to encode them, and to prove that."""
+        """Return the CPU time to recompress all segments: decode, encode and verify them."""
         return (self.decode_seconds + size.seconds) / self.stored_bytes * self.size
 
 
 class SampleTask(NamedTuple):
-    """Runs that one process measures, each with its topic."""
+    """Parts of a sample that one process measures, each with its topic."""
 
     settings: tuple[Setting, ...]
     runs: tuple[tuple[Topic, SampleRun], ...]
@@ -94,29 +78,7 @@ def placed(
     task_bytes: Callable[[int], int],
     registry: CodecRegistry | None = None,
 ) -> tuple[dict[Topic, TopicEstimate], list[SampleTask]]:
-    """Where samples are taken.
-
-    Parameters
-    ----------
-    log : Log
-    settings : tuple of Setting
-    sample_bytes : int
-        Of each topic, as for `recordpress.analyze`.
-    seed : int
-    task_bytes : callable
-        Scale the bytes of all samples to one task.
-    registry : CodecRegistry, optional
-        With codec plug-ins among the settings.
-
-    Returns
-    -------
-    tuple of dict, list of SampleTask
-        The topics, of which only the size is known; and what is to be measured.
-
-    Raises
-    ------
-    InvalidArgumentError, ArgumentTypeError
-    """
+    """Return the places of the samples."""
     limit = integer(sample_bytes, "sample_bytes", LEAST_SAMPLE, MOST_SAMPLE)
     number = integer(seed, "seed", 0, INT64_MAX)
     topics: dict[Topic, list[SampleRun]] = {}
@@ -131,7 +93,7 @@ def placed(
 
 
 def _by_topic(log: Log) -> dict[Topic, list[Partition]]:
-    """Partitions whose topic no name says are each by themselves."""
+    """Group partitions by topic; a partition without a topic name is a separate group."""
     found: dict[Topic, list[Partition]] = {}
     for partition in log.partitions:
         found.setdefault((partition.topic, partition.url if partition.topic is None else ""), []).append(partition)

@@ -2,6 +2,7 @@ from typing_extensions import Buffer, disjoint_base
 
 from recordpress.codecs import CodecRegistry
 from recordpress.codecs.table import CodecTable
+from recordpress.record.header import BatchHeader
 from recordpress.typing import Integer
 
 @disjoint_base
@@ -23,27 +24,6 @@ class Analysis:
     max_entry_size: int
     max_timestamp: int
     last_offset: int
-
-@disjoint_base
-class BatchHeader:
-    position: int
-    size: int
-    magic: int
-    attributes: int
-    codec: int
-    base_offset: int
-    last_offset: int
-    last_offset_delta: int
-    base_timestamp: int
-    max_timestamp: int
-    producer_id: int
-    producer_epoch: int
-    base_sequence: int
-    last_sequence: int
-    partition_leader_epoch: int
-    records_count: int
-    is_transactional: bool
-    is_control: bool
 
 def headers(records: Buffer) -> Analysis: ...
 def analyze(

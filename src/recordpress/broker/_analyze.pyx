@@ -10,15 +10,18 @@ from libc.string cimport memset
 from recordpress._arguments cimport flag_of, integer_of
 from recordpress._buffers cimport InputView
 from recordpress._c.wire cimport (
-    RP_ATTRIBUTES_OFFSET, RP_BATCH_LENGTH, RP_CONTROL, RP_CRC_OFFSET, RP_END, RP_LOG_OVERHEAD, RP_MAGIC,
+    RP_ATTRIBUTES_OFFSET, RP_BATCH_LENGTH, RP_CRC_OFFSET, RP_END, RP_LOG_OVERHEAD, RP_MAGIC,
     RP_MAGIC_OFFSET, RP_OK, RP_PLUGGABLE, RP_PLUGIN_UNKNOWN, RP_SIZE_OFFSET, RP_TRANSACTIONAL, RP_ZSTD, rp_batch,
     rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_error, rp_load_be16, rp_load_be32, rp_load_be64,
-    rp_sequence_add,
 )
 from recordpress._status cimport error_of, place_at
+from recordpress.broker._error_codes cimport (
+    CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE, UNKNOWN_SERVER_ERROR, UNSUPPORTED_COMPRESSION_TYPE,
+)
 from recordpress.codecs.codec cimport codec_at, codec_table
 from recordpress.codecs.table cimport CodecTable, table_of
 from recordpress.record.decode cimport check_crc, refuse_codec
+from recordpress.record.header cimport BatchHeader, header_of
 
 cdef enum:
     LAST_OFFSET_END = 27   # where fields of a v2 header end: lastOffsetDelta, producerId, producerEpoch, baseSequence
@@ -26,11 +29,6 @@ cdef enum:
     PRODUCER_EPOCH_END = 53
     BASE_SEQUENCE_END = 57
     KEPT_HEADERS = 2       # ProduceRequest looks at no more
-    UNKNOWN_SERVER_ERROR = -1
-    CORRUPT_MESSAGE = 2
-    MESSAGE_TOO_LARGE = 10
-    UNSUPPORTED_COMPRESSION_TYPE = 76
-    INVALID_RECORD = 87
 
 
 ctypedef struct pass_over:
@@ -183,69 +181,8 @@ cdef void run(pass_over* p, const uint8_t* data, int64_t size) noexcept nogil:
         position += p.batch.size
 
 
-cdef class BatchHeader:
-    """What the header of an entry says; -1 stands for what messages of magic 0 and 1 do not have.
-
-    Attributes
-    ----------
-    position, size : int
-        In the record set, in bytes.
-    magic, attributes, codec, base_offset, last_offset, last_offset_delta, base_timestamp, max_timestamp : int
-        Names follow Kafka's RecordBatch. A message has its own offsets; `codec` is Kafka's id.
-    producer_id, producer_epoch, base_sequence, last_sequence, partition_leader_epoch, records_count : int
-    is_transactional, is_control : bool
-    """
-
-
-cdef BatchHeader header_of(const rp_batch* batch):
-    cdef BatchHeader header = BatchHeader.__new__(BatchHeader)
-    header.position, header.size, header.magic = batch.position, batch.size, batch.magic
-    header.attributes, header.codec = batch.attributes, rp_batch_codec(batch)
-    header.base_offset, header.last_offset = batch.base_offset, rp_batch_last_offset(batch)
-    header.last_offset_delta = batch.last_offset_delta
-    header.base_timestamp, header.max_timestamp = batch.base_timestamp, batch.max_timestamp
-    header.producer_id, header.producer_epoch = batch.producer_id, batch.producer_epoch
-    header.base_sequence = header.last_sequence = batch.base_sequence
-    if batch.base_sequence != -1:
-        header.last_sequence = rp_sequence_add(batch.base_sequence, batch.last_offset_delta)
-    header.partition_leader_epoch, header.records_count = batch.partition_leader_epoch, batch.records_count
-    header.is_transactional = batch.magic == 2 and batch.attributes & RP_TRANSACTIONAL
-    header.is_control = batch.magic == 2 and batch.attributes & RP_CONTROL
-    return header
-
-
 cdef class Analysis:
-    """What the headers of a record set say, up to the first error.
-
-    Attributes
-    ----------
-    error_code : int
-        Kafka's; 0: none.
-    refusal : str | None
-        With an error: the name of the `Reason`.
-    detail : str | None
-        With an error: the details that the reason does not give.
-    error_position : int
-        Of the entry with the error, in bytes; -1 without one.
-    size, valid_bytes : int
-        Bytes of the record set, and of whole entries in it; what follows is a partial one.
-    entries : int
-        That were looked at.
-    first, second : BatchHeader | None
-    scan_error_after : int
-        How many entries come before the one at which the scanner gives up, for its size or magic; -1: it does not.
-    hides_producer : bool
-        Whether the header of a batch ends before its producer id does.
-    hides_epoch : bool
-        Whether that of a transactional batch ends before its epoch does; or, if there is one, that of the first batch
-        before its sequence does.
-    mixes_producers : bool
-        Whether transactional batches are of several producers, or epochs of one.
-    source_codec : int
-        Row of the last compressed entry's codec, Kafka's id if it is Kafka's; 0: all are uncompressed.
-    max_entry_size, max_timestamp, last_offset : int
-        Over all entries; -1 without one, the size 0.
-    """
+    """What the headers of a record set say, up to the first error."""
 
     cdef readonly int error_code, source_codec
     cdef readonly str refusal, detail
@@ -280,26 +217,7 @@ cdef Analysis analysis_of(pass_over* p, InputView view):
 
 
 def headers(records):
-    """Return the headers of a record set up to the first entry that its scanner refuses.
-
-    Parameters
-    ----------
-    records : bytes-like
-        A record set.
-
-    Returns
-    -------
-    Analysis
-        `error_code` is 0 or, where the scanner gives up, its code.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.broker._analyze import headers
-    >>> found = headers(recordpress.write_records([b"a"], compression_type="zstd"))
-    >>> found.entries, found.first.magic, found.first.codec
-    (1, 2, 4)
-    """
+    """Return the headers of a record set up to the first entry that its scanner refuses."""
     cdef pass_over p
     memset(&p, 0, sizeof(pass_over))
     return analysis_of(&p, InputView(records, "records"))
@@ -307,40 +225,7 @@ def headers(records):
 
 def analyze(records, *, max_message_bytes, is_client=True, ignore_record_size=False, known_codecs=RP_ZSTD,
             helpful=False, codecs=None):
-    """The checks of UnifiedLog.analyzeAndValidateRecords, in its order, entry by entry.
-
-    Parameters
-    ----------
-    records : bytes-like
-        A record set.
-    max_message_bytes : int
-        The topic's max.message.bytes.
-    is_client : bool
-        The origin is a Produce request: the base offset of magic 2 must be 0.
-    ignore_record_size : bool
-        Do not compare sizes with max_message_bytes.
-    known_codecs : int
-        The highest codec id that the broker knows.
-    helpful : bool
-        An unknown codec is 76, and a header that is cut 2, instead of the -1 that brokers answer.
-    codecs : CodecRegistry | None
-        The broker's plug-ins.
-
-    Returns
-    -------
-    Analysis
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.broker._analyze import analyze
-    >>> data = recordpress.write_records([b"a"])
-    >>> analyze(data, max_message_bytes=60).error_code
-    10
-    >>> found = analyze(data[:-1] + b"?", max_message_bytes=1_000_000)
-    >>> found.error_code, found.refusal
-    (2, 'CHECKSUM')
-    """
+    """The checks of UnifiedLog.analyzeAndValidateRecords, in its order, entry by entry."""
     cdef pass_over p
     memset(&p, 0, sizeof(pass_over))
     p.checks = True

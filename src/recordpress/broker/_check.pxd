@@ -14,15 +14,6 @@ cdef enum:
     NO_TIMESTAMP = -1
     FAILED = 1000   # no answer of a broker: v.err is to be raised
 
-    # Kafka's error codes
-    UNKNOWN_SERVER_ERROR = -1
-    CORRUPT_MESSAGE = 2
-    MESSAGE_TOO_LARGE = 10
-    INVALID_TIMESTAMP = 32
-    UNSUPPORTED_FOR_MESSAGE_FORMAT = 43
-    UNSUPPORTED_COMPRESSION_TYPE = 76
-    INVALID_RECORD = 87
-
     # Reasons to rebuild, as bits: the first members of Reason, in their order.
     CODEC_DIFFERS = 1
     MAGIC_CONVERSION = 2
@@ -89,6 +80,7 @@ ctypedef struct validator:
     int64_t start_offset    # of the first record that is stored, and of the next one
     int64_t next_offset
     size_t cap
+    int64_t max_record_bytes   # of a compressed batch; 0: its length is not looked at, as before 4.4
     codec_context* context
 
     # what was found

@@ -4,6 +4,7 @@ from libc.string cimport memcpy
 
 from recordpress._buffers cimport pooled_reserve_more
 from recordpress._c.wire cimport RP_CONTROL, RP_OK, RP_TRANSACTIONAL
+from recordpress.broker._error_codes cimport INVALID_RECORD, INVALID_TIMESTAMP, UNSUPPORTED_FOR_MESSAGE_FORMAT
 
 
 cdef int refuse(validator* v, int code, int helpful, const char* refusal) noexcept nogil:

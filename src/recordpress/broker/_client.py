@@ -23,15 +23,7 @@ _HEAD = 16  # bytes that are looked at
 
 
 def client_of(compression_type: str, payload: memoryview) -> str:
-    """A few words, the codec first.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.broker._client import client_of
-    >>> client_of("lz4", memoryview(recordpress.compress(b"line", "lz4")))
-    'lz4, blocks of 64 KiB'
-    """
+    """A few words, the codec first."""
     head = bytes(payload[:_HEAD])
     tell = {"gzip": _gzip, "lz4": _lz4, "snappy": _snappy, "zstd": _zstd}.get(compression_type)
     told = tell(head) if tell and len(head) >= 7 else ""

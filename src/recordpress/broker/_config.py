@@ -21,33 +21,18 @@ from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 Value: TypeAlias = str | int | bool
 TopicConfig: TypeAlias = Mapping[str, Value]
 
-CODEC_IDS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
+CODEC_IDS = CodecTable().ids
 _PLUGGABLE, _PLUGIN = "pluggable", "pluggable.factory.plugin"  # KIP-984: known where plug-ins are
 _LONGEST_NAME = 80
-_LEVELS = {"gzip": (1, 9, -1), "lz4": (1, 17, 9), "zstd": (-131072, 22, 3)}  # lowest, highest, default: CompressionType
+_LEVELS = CodecTable().levels
+_LARGEST_ARRAY = INT32_MAX - 8  # of Java
 _ZSTD_PROTOCOL: Version = (2, 1)  # LogValidator: IBP_2_1_IV0
 _FORMAT_CHOSEN_BEFORE: Version = (3, 0)  # from this inter.broker.protocol.version on, magic 2 alone (KIP-724)
 
 
 @dataclass(frozen=True, slots=True)
 class LogConfig:
-    """What a partition's log is set to.
-
-    Attributes
-    ----------
-    compression_type : str
-        ``"producer"``, ``"uncompressed"``, a codec of Kafka's, or the name of a plug-in.
-    levels : dict of str to int
-        Of the codecs whose level is set.
-    log_append_time, compacted, downconversion_enable, verifies_transactions : bool
-    before_max_ms, after_max_ms : int
-        How far timestamps may be from the broker's clock.
-    max_message_bytes, segment_bytes : int
-    target_magic : int
-        The message format that the log stores.
-    takes_zstd : bool
-        Whether inter.broker.protocol.version lets the log hold zstd because its topic says so.
-    """
+    """What a partition's log is set to."""
 
     compression_type: str
     levels: dict[str, int]
@@ -58,6 +43,7 @@ class LogConfig:
     before_max_ms: int
     after_max_ms: int
     max_message_bytes: int
+    max_record_bytes: int
     segment_bytes: int
     target_magic: int
     takes_zstd: bool
@@ -153,15 +139,7 @@ def _by_topic_or_broker(name: str) -> tuple[str, ...]:
 
 
 def log_config(given: TopicConfig | None, rules: BrokerRules, codecs: CodecTable | None = None) -> LogConfig:
-    """What a log is set to, from Kafka's property names.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A name that Kafka does not have, or a value that it does not take.
-    ArgumentTypeError
-        Settings that are not in a mapping, or a value of another type.
-    """
+    """What a log is set to, from Kafka's property names."""
     settings = _Settings(_items(given), codecs)
     protocol = _inter_broker_protocol(settings, rules)
     before, after = _timestamp_bounds(settings, rules)
@@ -181,6 +159,9 @@ def log_config(given: TopicConfig | None, rules: BrokerRules, codecs: CodecTable
         max_message_bytes=settings.number(
             ("max.message.bytes", "message.max.bytes"), rules.default_max_message_bytes, 0, INT32_MAX
         ),
+        max_record_bytes=settings.number(("max.decompressed.message.bytes",), _LARGEST_ARRAY, 1, _LARGEST_ARRAY)
+        if rules.has_max_record_size
+        else 0,
         segment_bytes=_segment_bytes(settings, rules),
         target_magic=_target_magic(settings, rules, protocol),
         takes_zstd=protocol >= _ZSTD_PROTOCOL or not rules.gates_zstd_by_protocol,
@@ -201,7 +182,7 @@ def fetch_max_bytes(given: TopicConfig | None, default: int | None, codecs: Code
 
 
 def _compression_type(settings: _Settings, rules: BrokerRules) -> str:
-    codecs = tuple(name for name in CODEC_IDS if name != "none" and (name != "zstd" or rules.zstd))
+    codecs = tuple(name for name, id in CODEC_IDS.items() if 0 < id <= rules.last_codec)
     if settings.plugins is not None and rules.max_magic == 2:
         codecs += (_PLUGGABLE,)
     chosen = settings.choice(("compression.type",), "producer", ("producer", "uncompressed", *codecs))

@@ -1,4 +1,4 @@
-"""The names of Kafka's settings, of topics and of brokers, in releases 0.8.2 to 4.3 (LogConfig, KafkaConfig).
+"""The names of Kafka's settings, of topics and of brokers, in releases 0.8.2 to 4.4 (LogConfig, KafkaConfig).
 
 Most of them do not affect record sets. They are listed so that a misspelt name is distinguished from one that
 may be left alone.
@@ -6,15 +6,18 @@ may be left alone.
 
 from __future__ import annotations
 
+from recordpress.codecs.table import CodecTable
+
 _TOPIC = """
-cleanup.policy compression.gzip.level compression.lz4.level compression.type compression.zstd.level
-delete.retention.ms file.delete.delay.ms flush.messages flush.ms follower.replication.throttled.replicas
-index.interval.bytes internal.segment.bytes leader.replication.throttled.replicas local.retention.bytes
-local.retention.ms max.compaction.lag.ms max.message.bytes message.downconversion.enable message.format.version
+cleanup.policy compression.type delete.retention.ms errors.deadletterqueue.group.enable file.delete.delay.ms
+flush.messages flush.ms follower.replication.throttled.replicas index.interval.bytes internal.segment.bytes
+leader.replication.throttled.replicas local.retention.bytes local.retention.ms max.compaction.lag.ms
+max.decompressed.message.bytes max.message.bytes message.downconversion.enable message.format.version
 message.timestamp.after.max.ms message.timestamp.before.max.ms message.timestamp.difference.max.ms
 message.timestamp.type min.cleanable.dirty.ratio min.compaction.lag.ms min.insync.replicas preallocate
-remote.log.copy.disable remote.log.delete.on.disable remote.storage.enable retention.bytes retention.ms
-segment.bytes segment.index.bytes segment.jitter.ms segment.ms unclean.leader.election.enable
+remote.copy.lag.bytes remote.copy.lag.ms remote.log.copy.disable remote.log.delete.on.disable
+remote.storage.enable retention.bytes retention.ms segment.bytes segment.index.bytes segment.jitter.ms
+segment.ms unclean.leader.election.enable
 """
 
 _BROKER = """
@@ -22,9 +25,8 @@ add.partitions.to.txn.retry.backoff.max.ms add.partitions.to.txn.retry.backoff.m
 advertised.listeners advertised.port alter.config.policy.class.name alter.log.dirs.replication.quota.window.num
 alter.log.dirs.replication.quota.window.size.seconds authorizer.class.name auto.create.topics.enable
 auto.leader.rebalance.enable background.threads broker.heartbeat.interval.ms broker.id
-broker.id.generation.enable broker.rack broker.session.timeout.ms client.quota.callback.class
-compression.gzip.level compression.lz4.level compression.type compression.zstd.level config.providers
-connection.failed.authentication.delay.ms connections.max.idle.ms connections.max.reauth.ms
+broker.id.generation.enable broker.rack broker.session.timeout.ms client.quota.callback.class compression.type
+config.providers connection.failed.authentication.delay.ms connections.max.idle.ms connections.max.reauth.ms
 control.plane.listener.name controlled.shutdown.enable controlled.shutdown.max.retries
 controlled.shutdown.retry.backoff.ms controller.listener.names controller.message.queue.size
 controller.performance.always.log.threshold.ms controller.performance.sample.period.ms
@@ -36,8 +38,9 @@ controller.quota.window.num controller.quota.window.size.seconds controller.sock
 create.topic.policy.class.name default.replication.factor delegation.token.expiry.check.interval.ms
 delegation.token.expiry.time.ms delegation.token.master.key delegation.token.max.lifetime.ms
 delegation.token.secret.key delete.records.purgatory.purge.interval.requests delete.topic.enable
-early.start.listeners fetch.max.bytes fetch.purgatory.purge.interval.requests
-follower.fetch.last.tiered.offset.enable group.consumer.assignment.interval.ms group.consumer.assignors
+early.start.listeners errors.deadletterqueue.auto.create.topics.enable errors.deadletterqueue.topic.name.prefix
+fetch.max.bytes fetch.purgatory.purge.interval.requests follower.fetch.last.tiered.offset.enable
+group.consumer.assignment.interval.ms group.consumer.assignor.offload.enable group.consumer.assignors
 group.consumer.heartbeat.interval.ms group.consumer.max.assignment.interval.ms
 group.consumer.max.heartbeat.interval.ms group.consumer.max.session.timeout.ms group.consumer.max.size
 group.consumer.migration.policy group.consumer.min.assignment.interval.ms
@@ -46,36 +49,40 @@ group.consumer.regex.refresh.interval.ms group.consumer.session.timeout.ms group
 group.coordinator.background.threads group.coordinator.cached.buffer.max.bytes group.coordinator.new.enable
 group.coordinator.rebalance.protocols group.coordinator.threads group.initial.rebalance.delay.ms
 group.max.session.timeout.ms group.max.size group.min.session.timeout.ms group.share.assignment.interval.ms
-group.share.assignors group.share.delivery.count.limit group.share.heartbeat.interval.ms
-group.share.initialize.retry.interval.ms group.share.max.assignment.interval.ms
-group.share.max.delivery.count.limit group.share.max.heartbeat.interval.ms
-group.share.max.partition.max.record.locks group.share.max.record.lock.duration.ms
-group.share.max.session.timeout.ms group.share.max.share.sessions group.share.max.size
-group.share.min.assignment.interval.ms group.share.min.delivery.count.limit
+group.share.assignor.offload.enable group.share.assignors group.share.delivery.count.limit
+group.share.dlq.manager.class.name group.share.heartbeat.interval.ms group.share.initialize.retry.interval.ms
+group.share.max.assignment.interval.ms group.share.max.delivery.count.limit
+group.share.max.heartbeat.interval.ms group.share.max.partition.max.record.locks
+group.share.max.record.lock.duration.ms group.share.max.session.timeout.ms group.share.max.share.sessions
+group.share.max.size group.share.min.assignment.interval.ms group.share.min.delivery.count.limit
 group.share.min.heartbeat.interval.ms group.share.min.partition.max.record.locks
 group.share.min.record.lock.duration.ms group.share.min.session.timeout.ms
 group.share.partition.max.record.locks group.share.persister.class.name group.share.record.lock.duration.ms
-group.share.session.timeout.ms group.streams.assignment.interval.ms group.streams.heartbeat.interval.ms
+group.share.session.timeout.ms group.streams.acceptable.recovery.lag group.streams.assignment.interval.ms
+group.streams.assignor.offload.enable group.streams.assignors group.streams.heartbeat.interval.ms
 group.streams.initial.rebalance.delay.ms group.streams.max.assignment.interval.ms
 group.streams.max.heartbeat.interval.ms group.streams.max.session.timeout.ms group.streams.max.size
-group.streams.max.standby.replicas group.streams.min.assignment.interval.ms
-group.streams.min.heartbeat.interval.ms group.streams.min.session.timeout.ms group.streams.num.standby.replicas
-group.streams.session.timeout.ms host.name initial.broker.registration.timeout.ms inter.broker.listener.name
-inter.broker.protocol.version internal.metadata.delete.delay.millis internal.metadata.log.segment.bytes
-internal.metadata.max.batch.size.in.bytes kafka.metrics.polling.interval.secs kafka.metrics.reporters
-leader.imbalance.check.interval.seconds leader.imbalance.per.broker.percentage listener.security.protocol.map
-listeners log.cleaner.backoff.ms log.cleaner.dedupe.buffer.size log.cleaner.delete.retention.ms
-log.cleaner.enable log.cleaner.io.buffer.load.factor log.cleaner.io.buffer.size
-log.cleaner.io.max.bytes.per.second log.cleaner.max.compaction.lag.ms log.cleaner.min.cleanable.ratio
-log.cleaner.min.compaction.lag.ms log.cleaner.threads log.cleanup.policy log.dir log.dir.failure.timeout.ms
-log.dirs log.flush.interval.messages log.flush.interval.ms log.flush.offset.checkpoint.interval.ms
-log.flush.scheduler.interval.ms log.flush.start.offset.checkpoint.interval.ms log.index.interval.bytes
-log.index.size.max.bytes log.initial.task.delay.ms log.local.retention.bytes log.local.retention.ms
-log.message.timestamp.after.max.ms log.message.timestamp.before.max.ms log.message.timestamp.type
-log.preallocate log.retention.bytes log.retention.check.interval.ms log.retention.hours log.retention.minutes
-log.retention.ms log.roll.hours log.roll.jitter.hours log.roll.jitter.ms log.roll.ms log.segment.bytes
-log.segment.delete.delay.ms max.connection.creation.rate max.connections max.connections.per.ip
-max.connections.per.ip.overrides max.incremental.fetch.session.cache.slots max.request.partition.size.limit
+group.streams.max.standby.replicas group.streams.max.warmup.replicas group.streams.min.assignment.interval.ms
+group.streams.min.heartbeat.interval.ms group.streams.min.session.timeout.ms
+group.streams.min.task.offset.interval.ms group.streams.num.standby.replicas group.streams.num.warmup.replicas
+group.streams.rack.aware.assignment.tags group.streams.session.timeout.ms group.streams.task.offset.interval.ms
+group.streams.topology.description.plugin.class host.name initial.broker.registration.timeout.ms
+inter.broker.listener.name inter.broker.protocol.version internal.metadata.delete.delay.millis
+internal.metadata.log.segment.bytes internal.metadata.max.batch.size.in.bytes
+kafka.metrics.polling.interval.secs kafka.metrics.reporters leader.imbalance.check.interval.seconds
+leader.imbalance.per.broker.percentage listener.security.protocol.map listeners log.cleaner.backoff.ms
+log.cleaner.dedupe.buffer.size log.cleaner.delete.retention.ms log.cleaner.enable
+log.cleaner.io.buffer.load.factor log.cleaner.io.buffer.size log.cleaner.io.max.bytes.per.second
+log.cleaner.max.compaction.lag.ms log.cleaner.min.cleanable.ratio log.cleaner.min.compaction.lag.ms
+log.cleaner.threads log.cleanup.policy log.dir log.dir.failure.timeout.ms log.dirs log.flush.interval.messages
+log.flush.interval.ms log.flush.offset.checkpoint.interval.ms log.flush.scheduler.interval.ms
+log.flush.start.offset.checkpoint.interval.ms log.index.interval.bytes log.index.size.max.bytes
+log.initial.task.delay.ms log.local.retention.bytes log.local.retention.ms log.message.timestamp.after.max.ms
+log.message.timestamp.before.max.ms log.message.timestamp.type log.preallocate log.retention.bytes
+log.retention.check.interval.ms log.retention.hours log.retention.minutes log.retention.ms log.roll.hours
+log.roll.jitter.hours log.roll.jitter.ms log.roll.ms log.segment.bytes log.segment.delete.delay.ms
+max.connection.creation.rate max.connections max.connections.per.ip max.connections.per.ip.overrides
+max.decompressed.message.bytes max.incremental.fetch.session.cache.slots max.request.partition.size.limit
 message.max.bytes metadata.log.dir metadata.log.max.record.bytes.between.snapshots
 metadata.log.max.snapshot.interval.ms metadata.log.segment.bytes metadata.log.segment.min.bytes
 metadata.log.segment.ms metadata.max.idle.interval.ms metadata.max.retention.bytes metadata.max.retention.ms
@@ -112,10 +119,12 @@ sasl.kerberos.ticket.renew.jitter sasl.kerberos.ticket.renew.window.factor sasl.
 sasl.login.class sasl.login.connect.timeout.ms sasl.login.read.timeout.ms sasl.login.refresh.buffer.seconds
 sasl.login.refresh.min.period.seconds sasl.login.refresh.window.factor sasl.login.refresh.window.jitter
 sasl.login.retry.backoff.max.ms sasl.login.retry.backoff.ms sasl.mechanism.controller.protocol
-sasl.mechanism.inter.broker.protocol sasl.oauthbearer.assertion.algorithm sasl.oauthbearer.assertion.claim.aud
-sasl.oauthbearer.assertion.claim.exp.seconds sasl.oauthbearer.assertion.claim.iss
-sasl.oauthbearer.assertion.claim.jti.include sasl.oauthbearer.assertion.claim.nbf.seconds
-sasl.oauthbearer.assertion.claim.sub sasl.oauthbearer.assertion.file sasl.oauthbearer.assertion.private.key.file
+sasl.mechanism.inter.broker.protocol sasl.oauthbearer.allow.unverified.audience
+sasl.oauthbearer.allow.unverified.issuer sasl.oauthbearer.assertion.algorithm
+sasl.oauthbearer.assertion.claim.aud sasl.oauthbearer.assertion.claim.exp.seconds
+sasl.oauthbearer.assertion.claim.iss sasl.oauthbearer.assertion.claim.jti.include
+sasl.oauthbearer.assertion.claim.nbf.seconds sasl.oauthbearer.assertion.claim.sub
+sasl.oauthbearer.assertion.file sasl.oauthbearer.assertion.private.key.file
 sasl.oauthbearer.assertion.private.key.passphrase sasl.oauthbearer.assertion.template.file
 sasl.oauthbearer.client.credentials.client.id sasl.oauthbearer.client.credentials.client.secret
 sasl.oauthbearer.clock.skew.seconds sasl.oauthbearer.expected.audience sasl.oauthbearer.expected.issuer
@@ -153,8 +162,9 @@ zookeeper.ssl.ocsp.enable zookeeper.ssl.protocol zookeeper.ssl.truststore.locati
 zookeeper.ssl.truststore.password zookeeper.ssl.truststore.type zookeeper.sync.time.ms
 """
 
-TOPIC_NAMES = frozenset(_TOPIC.split())
-BROKER_NAMES = frozenset(_BROKER.split()) | {f"log.{name}" for name in TOPIC_NAMES}
+_LEVELS = frozenset(f"compression.{codec}.level" for codec in CodecTable().levels)
+TOPIC_NAMES = frozenset(_TOPIC.split()) | _LEVELS
+BROKER_NAMES = frozenset(_BROKER.split()) | _LEVELS | {f"log.{name}" for name in TOPIC_NAMES}
 
 # Settings of one listener or of a plug-in begin with their own name.
 PREFIXES = ("listener.name.", "sasl.", "ssl.", "metrics.", "client.quota.callback.", "remote.log.", "zookeeper.")

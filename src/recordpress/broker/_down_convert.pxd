@@ -9,12 +9,8 @@ from recordpress.record.change_magic cimport LOST_KINDS, converter
 
 
 cdef enum:
-    # Results of a conversion other than RP_OK: Kafka's error codes.
-    DOWN_UNKNOWN_ERROR = -1         # exceptions without a code
-    DOWN_CORRUPT_MESSAGE = 2
-    DOWN_UNSUPPORTED_CODEC = 76     # zstd
-    DOWN_INVALID_RECORD = 87
-    DOWN_OURS = 1000                # not Kafka's: out of memory, or the cap on decompressed bytes
+    # A result other than RP_OK and Kafka's error codes: out of memory, or the cap on decompressed bytes.
+    DOWN_OURS = 1000
 
 
 ctypedef struct down_counts:
@@ -47,7 +43,7 @@ ctypedef struct down_conversion:
 
 
 # The next whole entry by the rules of FileLogInputStream, which does not look at the magic: position, size and magic of
-# it. RP_OK, RP_END or DOWN_CORRUPT_MESSAGE.
+# it. RP_OK, RP_END or CORRUPT_MESSAGE.
 cdef int entry_at(down_conversion* d, int64_t position, rp_batch* b) noexcept nogil
 
 # Appends the entries that begin in [start, end) to d.out, as RecordsUtil.downConvert converts them; on an error d.out

@@ -24,14 +24,18 @@ from recordpress._c.wire cimport (
     rp_cursor_left, rp_cursor_of, rp_cursor_ok, rp_entry_size, rp_fail, rp_load_be32, rp_message_next,
     rp_message_read, rp_read_bytes, rp_read_varint, rp_record, rp_record_next, rp_source,
 )
+from recordpress.broker._error_codes cimport (
+    CORRUPT_MESSAGE, INVALID_RECORD, UNKNOWN_SERVER_ERROR, UNSUPPORTED_COMPRESSION_TYPE,
+)
 from recordpress.codecs.codec cimport LEVEL_DEFAULT, codec, row_of
 from recordpress.codecs.payload cimport decompress_prefix
 from recordpress.codecs.table cimport kafka_codecs
 from recordpress.record.change_magic cimport (
-    LOST_EMPTY_BATCHES, LOST_MARKERS, convert_begin, convert_end, convert_record, drop_fields, count_lost_header,
+    LOST_EMPTY_BATCHES, LOST_MARKERS, convert_begin, drop_fields, count_lost_header,
 )
 from recordpress.record.decode cimport open_source
 from recordpress.record.encode cimport NO_TIMESTAMP, header_size
+from recordpress.record.open_batch cimport batch_add, batch_close, open_batch
 from recordpress.record.recompress_batch cimport append
 
 
@@ -47,7 +51,7 @@ cdef int entry_at(down_conversion* d, int64_t position, rp_batch* b) noexcept no
     if size < RP_MIN_ENTRY_SIZE:
         d.batch = b[0]
         rp_fail(&d.error, RP_ENTRY_SIZE, RP_SIZE_OFFSET, size, RP_MIN_ENTRY_SIZE)
-        return DOWN_CORRUPT_MESSAGE
+        return CORRUPT_MESSAGE
     return RP_OK if b.size <= d.size - position else RP_END
 
 
@@ -77,7 +81,7 @@ cdef int down_convert(down_conversion* d, int64_t start, int64_t end) noexcept n
 
 cdef void down_conversion_free(down_conversion* d) noexcept nogil:
     pooled_free(&d.out)
-    pooled_free(&d.converter.records)
+    pooled_free(&d.converter.batch.records)
 
 
 # --- one entry ------------------------------------------------------------------------------------------------------
@@ -108,7 +112,7 @@ cdef int change_entry_magic(down_conversion* d, const uint8_t* entry, int* faile
         return RP_OK  # its key and value are not looked at
     if b.magic >= 2 and b.size < RP_BATCH_HEADER:
         rp_fail(&d.error, RP_BATCH_LENGTH, RP_SIZE_OFFSET, b.size - RP_LOG_OVERHEAD, RP_BATCH_HEADER - RP_LOG_OVERHEAD)
-        return DOWN_UNKNOWN_ERROR
+        return UNKNOWN_SERVER_ERROR
     return convert_records(d, entry, id, is_new, failed, error)
 
 
@@ -128,9 +132,9 @@ cdef int read_header(down_conversion* d, const uint8_t* entry) noexcept nogil:
 cdef int read_old_header(down_conversion* d, const uint8_t* entry) noexcept nogil:
     if d.batch.magic < 0:  # LegacyRecord.headerSize
         rp_fail(&d.error, RP_MAGIC, RP_MAGIC_OFFSET, d.batch.magic, 2)
-        return DOWN_UNKNOWN_ERROR
+        return UNKNOWN_SERVER_ERROR
     if rp_batch_read(entry, d.batch.size, d.batch.position, &d.batch, &d.error) != RP_OK:
-        return DOWN_UNKNOWN_ERROR
+        return UNKNOWN_SERVER_ERROR
     return RP_OK
 
 
@@ -140,13 +144,13 @@ cdef int check_codec(down_conversion* d, int id) noexcept nogil:
     cdef int at = RP_ATTRIBUTES_OFFSET if d.batch.magic >= 2 else RP_MESSAGE_ATTRIBUTES_OFFSET
     if id == RP_PLUGGABLE and d.batch.magic >= 2 and d.context.codecs != kafka_codecs():  # whichever its name is
         rp_fail(&d.error, RP_CODEC_MAGIC, at, d.converter.magic, 2)
-        return DOWN_UNSUPPORTED_CODEC
+        return UNSUPPORTED_COMPRESSION_TYPE
     if row == NULL or id == RP_ZSTD and not d.zstd:
         rp_fail(&d.error, RP_CODEC_ID, at, id, 0)
-        return DOWN_UNKNOWN_ERROR
+        return UNKNOWN_SERVER_ERROR
     if row.least_magic > d.converter.magic:
         rp_fail(&d.error, RP_CODEC_MAGIC, at, d.converter.magic, row.least_magic)
-        return DOWN_UNSUPPORTED_CODEC
+        return UNSUPPORTED_COMPRESSION_TYPE
     return RP_OK
 
 
@@ -188,10 +192,10 @@ cdef int convert_records(down_conversion* d, const uint8_t* entry, int id, bint 
         kept += 1
     if opened != RP_OK:  # Java's stream fails where ours did, after the records before that
         d.error = codec_error
-        return DOWN_UNKNOWN_ERROR
+        return UNKNOWN_SERVER_ERROR
     if is_v2 and cursor.p != cursor.end:
         rp_fail(&d.error, RP_RECORDS_LEFT, -1, cursor.end - cursor.p, source.count)
-        return DOWN_INVALID_RECORD
+        return INVALID_RECORD
     if is_new:
         count_lost(d, &source, kept)
     if kept and failed[0] == RP_OK:
@@ -214,8 +218,8 @@ cdef int next_record(down_conversion* d, const rp_source* source, rp_cursor* cur
     if status == RP_VARINT and rp_batch_codec(&d.batch) == RP_NONE and rp_cursor_left(&at) >= RP_VARINT_MAX:
         rp_read_varint(&at)
         if not rp_cursor_ok(&at):
-            return DOWN_UNKNOWN_ERROR  # a length that is too long is an argument error, a field that is so is not
-    return DOWN_INVALID_RECORD
+            return UNKNOWN_SERVER_ERROR  # a length that is too long is an argument error, a field that is so is not
+    return INVALID_RECORD
 
 
 cdef bint ran_out(rp_cursor at) noexcept nogil:
@@ -237,10 +241,10 @@ cdef int write_record(down_conversion* d, int id, rp_record* row, bint first, rp
             status = convert_begin(&d.converter, row, d.context, id, LEVEL_DEFAULT, error)
             d.began = d.merges
     if status == RP_OK:
-        status = convert_record(&d.converter, row, error)
+        status = batch_add(&d.converter.batch, row, error)
     if status == RP_OK:
         return RP_OK
-    return DOWN_OURS if status == RP_NO_MEMORY else DOWN_UNKNOWN_ERROR
+    return DOWN_OURS if status == RP_NO_MEMORY else UNKNOWN_SERVER_ERROR
 
 
 cdef void count_lost(down_conversion* d, const rp_source* source, int64_t kept) noexcept nogil:
@@ -258,9 +262,10 @@ cdef void count_batch(down_conversion* d, int64_t kept) noexcept nogil:
 
 
 cdef int end_batch(down_conversion* d, rp_error* error) noexcept nogil:
-    cdef size_t uncompressed = header_size(&d.converter.encoder.options) + d.converter.records.size
+    cdef const open_batch* b = &d.converter.batch
+    cdef size_t uncompressed = header_size(&b.encoder.options) + b.records.size
     d.counts.temporary_bytes += <int64_t>uncompressed
-    return RP_OK if convert_end(&d.converter, d.context, &d.out, error) == RP_OK else DOWN_OURS
+    return RP_OK if batch_close(b, d.context, &d.out, error) == RP_OK else DOWN_OURS
 
 
 # --- what Kafka raises ------------------------------------------------------------------------------------------------
@@ -273,10 +278,10 @@ cdef int code_of_open(down_conversion* d, const uint8_t* entry, int status) noex
     if status == RP_NO_MEMORY or status == RP_OUTPUT_CAP:
         return DOWN_OURS
     if status in (RP_RECORDS_COUNT, RP_WRAPPER_NULL, RP_WRAPPER_EMPTY, RP_WRAPPER_OFFSET):
-        return DOWN_INVALID_RECORD
+        return INVALID_RECORD
     if status == RP_ENTRY_SIZE or d.batch.magic < 2 and holds_wrong_size(d, entry):
-        return DOWN_CORRUPT_MESSAGE
-    return DOWN_UNKNOWN_ERROR
+        return CORRUPT_MESSAGE
+    return UNKNOWN_SERVER_ERROR
 
 
 cdef bint holds_wrong_size(down_conversion* d, const uint8_t* entry) noexcept nogil:
@@ -303,5 +308,5 @@ cdef bint holds_wrong_size(down_conversion* d, const uint8_t* entry) noexcept no
 
 cdef int code_of_message(const down_conversion* d, int status, const rp_batch* message) noexcept nogil:
     if status == RP_INNER_COMPRESSED and row_of(d.context.codecs, rp_batch_codec(message)) != NULL:
-        return DOWN_INVALID_RECORD
-    return DOWN_UNKNOWN_ERROR
+        return INVALID_RECORD
+    return UNKNOWN_SERVER_ERROR

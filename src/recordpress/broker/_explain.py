@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from recordpress._file_names import LOG_FILE_SUFFIX
 from recordpress.broker._config import log_config
 from recordpress.broker._config_names import is_setting
 from recordpress.broker._explain_log import LogExplainer
@@ -29,7 +30,7 @@ from recordpress.codecs import CodecRegistry
 from recordpress.codecs.table import codecs_given
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError, RecordpressError
 from recordpress.files import located, named, resolve
-from recordpress.log import LOG_FILE_SUFFIX, Progress, open_log
+from recordpress.log import Progress, open_log
 from recordpress.record import read_batches
 from recordpress.typing import Integer, Time
 

@@ -14,7 +14,6 @@ A log may be large: the first batches of each kind are opened, then one in OPENE
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +28,7 @@ from recordpress.errors import (
     OutputTooLargeError,
     UnsupportedCompressionTypeError,
 )
-from recordpress.files import Buffered, located
+from recordpress.files import buffered, located
 from recordpress.log import FileRecords, Log, Partition, Progress, Segment
 from recordpress.log import Finding as LogFinding
 from recordpress.record import Batch, read_batches
@@ -39,7 +38,7 @@ OPENED_BATCHES = 10_000  # small ones cost by the batch
 OPENED_THEN = 64  # of the rest, every so manieth
 _OF_A_KIND = 0x07 | 0x08 | 0x10  # attribute bits: codec, LogAppendTime, transactional
 _DELETE_HORIZON = 0x40
-_PROGRESS_BYTES = 1 << 20
+_PROGRESS_BYTES = 1 << 20  # between two reports; chosen, not measured
 _DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)
 
 ProgressCallback = Callable[[Progress], object]
@@ -79,18 +78,7 @@ class _Kind:
 
 @dataclass(slots=True)
 class ExplainedLog:
-    """What was found in a log.
-
-    Attributes
-    ----------
-    groups : list of BatchGroup
-    control_batches, compacted_batches : int
-    opened, batches : int
-        Number of batches with a verdict, and of all that could have one.
-    findings : list of recordpress.log.Finding
-    cut : list of str
-        Segments that end within an entry, or in zeros, as a broker leaves them after a crash.
-    """
+    """What was found in a log."""
 
     groups: list[BatchGroup]
     control_batches: int
@@ -102,15 +90,7 @@ class ExplainedLog:
 
 
 class LogExplainer:
-    """Goes through a log, once.
-
-    Parameters
-    ----------
-    judge : Judge
-    full : bool
-        Open every batch.
-    progress : callable, optional
-    """
+    """Goes through a log, once."""
 
     def __init__(self, judge: Judge, full: bool, progress: ProgressCallback | None) -> None:
         self._judge = judge
@@ -157,17 +137,13 @@ class LogExplainer:
 
     def _segment(self, partition: Partition, segment: Segment) -> Iterator[int]:
         """Count and open the batches of a segment; gives the size of each."""
-        source = segment.open()
-        if source.is_remote:  # headers and batches come out of the same pieces
-            source = Buffered(source)
-        with FileRecords(source, complete=not segment.is_last) as file:
-            hop = file.headers()
+        file = FileRecords(buffered(segment.open()), complete=not segment.is_last)  # one piece has headers and batches
+        with file:
             try:
-                with _judged(file, hop):
-                    for header in hop:
-                        place = Place(header.position, segment.url, partition.topic, partition.partition, in_log=True)
-                        self._batch(file, header, place)
-                        yield header.size
+                for header in file.walk():
+                    place = Place(header.position, segment.url, partition.topic, partition.partition, in_log=True)
+                    self._batch(file, header, place)
+                    yield header.size
             except _DAMAGE as error:
                 self._findings.append(LogFinding.of_error(error, file=segment.url))
             if file.trailing_bytes:
@@ -210,17 +186,6 @@ class LogExplainer:
             kind.add(one)
 
 
-@contextmanager
-def _judged(file: FileRecords, hop: Any) -> Iterator[None]:
-    """Zeros after the last batch of a log are not damage; any other end of a walk may be."""
-    try:
-        yield
-    except _DAMAGE as error:
-        file.check_end(hop, error)
-    else:
-        file.check_end(hop)
-
-
 def _is_compacted(header: Any) -> bool:
     """Whether the log cleaner has changed a batch of magic 2: it takes records out, or sets a time to drop the rest."""
     if header.magic < 2:
@@ -230,18 +195,7 @@ def _is_compacted(header: Any) -> bool:
 
 
 def as_produced(data: bytearray, codecs: CodecRegistry | None = None) -> Batch | None:
-    """Give a batch of a log what its producer gave it: offsets from 0, no leader epoch, CreateTime.
-
-    Returns
-    -------
-    Batch or None
-        None if it is a compressed message of magic 0 or 1 that the log cleaner has taken messages out of.
-
-    Raises
-    ------
-    RecordpressError
-        It is not a batch, or its records cannot be read where they must be.
-    """
+    """Give a batch of a log what its producer gave it: offsets from 0, no leader epoch, CreateTime."""
     [batch] = read_batches(data, check_crcs=False, codecs=codecs)
     if batch.magic == 2:
         batch.set_last_offset(batch.last_offset_delta or 0)

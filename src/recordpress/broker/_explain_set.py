@@ -41,20 +41,11 @@ _DIAGNOSES = {
     "of order, unless the topic's codec has it rebuilt",
 }
 _OFFSET, _LEADER_EPOCH, _HEADER = slice(0, 8), slice(12, 16), 61
-_V0_KEY, _V1_KEY = 18, 26  # where a message's key begins, with its length
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a record set lies.
-
-    Attributes
-    ----------
-    position : int
-        Of the record set in its file or request.
-    in_log : bool
-        Whether a broker has given the batch its offsets.
-    """
+    """Where a record set lies."""
 
     position: int = 0
     file: str | None = None
@@ -70,20 +61,7 @@ def explained(
     level_of: Mapping[str, int],
     codecs: CodecRegistry | None = None,
 ) -> Iterator[ExplainedBatch]:
-    """Each batch of a record set, with the verdict on all of it.
-
-    Parameters
-    ----------
-    records : buffer or None
-        A null record set.
-    place : Place
-    judge : callable
-        `validate` with all but its record set.
-    level_of : mapping of str to int
-        Levels that the topic wants, by codec.
-    codecs : CodecRegistry | None
-        With the caller's own.
-    """
+    """Each batch of a record set, with the verdict on all of it."""
     verdict = judge(records)
     batches = [] if records is None else _batches(records, codecs)
     if not batches:
@@ -227,12 +205,9 @@ def _payload_of(batch: Batch) -> memoryview:
     Empty if lengths do not fit."""
     if batch.magic == 2:
         return batch.payload
-    at = _V1_KEY if batch.magic else _V0_KEY
-    data = batch.data
-    key = int.from_bytes(data[at : at + 4], "big", signed=True)
-    at += 4 + max(key, 0)
-    value = int.from_bytes(data[at : at + 4], "big", signed=True)
-    return data[at + 4 : at + 4 + max(value, 0)]
+    with suppress(RecordpressError):
+        return batch.stored_value or memoryview(b"")
+    return memoryview(b"")
 
 
 def _decompress_seconds(batch: Batch, codecs: CodecRegistry | None) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from recordpress.broker._reasons import Finding, Reason
@@ -46,12 +46,7 @@ class Cost:
 
     def to_dict(self) -> dict[str, Any]:
         """By name, for JSON."""
-        return {
-            "size_after": self.size_after,
-            "bytes_changed": self.bytes_changed,
-            "decompress_seconds": self.decompress_seconds,
-            "compress_seconds": self.compress_seconds,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def fetch(
     fetch_version : int
         Of the Fetch request.
     broker_version : str
-        From ``"0.8.2"`` to ``"4.3"``. The default is the last line that converts.
+        From ``"0.8.2"`` to ``"4.4"``. The default is the last line that converts.
     topic_config : mapping, optional
         Settings of topic and broker by Kafka's property names. Settings with an effect: ``compression.type``,
         ``message.downconversion.enable``, ``message.format.version`` with ``inter.broker.protocol.version`` (what
@@ -105,7 +105,7 @@ def fetch(
         Leave out two mistakes of real brokers: batches that are sent twice, and responses that end too early. See the
         notes.
     codecs : CodecRegistry, optional
-        Codec plug-ins in addition to Kafka's five. No older magic has them.
+        Codec plug-ins in addition to Kafka's. No older magic has them.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
 

@@ -10,26 +10,7 @@ from recordpress.broker._versions import BrokerRules, Version
 
 @dataclass(frozen=True, slots=True)
 class FetchRules:
-    """How the brokers of one release answer a fetch.
-
-    Attributes
-    ----------
-    versions : (int, int)
-        Of the Fetch requests that are answered; others close the connection.
-    conversion : {'none', 'merged', 'eager', 'lazy'}
-        How old clients get records that are too new for them: not at all; all of them in one message, under the first
-        one's codec; batch by batch before the response begins; while it is sent (KIP-283).
-    drops_headers : bool
-        Whether records with headers can be converted at all.
-    always_converts : bool
-        Whether the version of the request alone decides; else records that are all old enough stay as they are.
-    keeps_unconverted : bool
-        Where eager conversion converts no record, the log's bytes are sent; else they are if no batch is whole.
-    gates_zstd : bool
-        Whether topics whose compression.type is zstd are for Fetch 10 and later.
-    default_max_bytes : int | None
-        Of the broker's fetch.max.bytes; None: it has no such setting.
-    """
+    """How the brokers of one release answer a fetch."""
 
     versions: tuple[int, int] = (0, 0)
     conversion: Literal["none", "merged", "eager", "lazy"] = "none"

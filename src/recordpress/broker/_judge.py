@@ -9,7 +9,7 @@ from typing import Any
 from recordpress.broker._validate import validate
 from recordpress.broker._verdict import Verdict
 from recordpress.codecs import CodecRegistry
-from recordpress.log import ProducerState
+from recordpress.log.sidecars import ProducerState
 from recordpress.record import Batch
 from recordpress.typing import Integer, Time
 
@@ -19,19 +19,7 @@ _SEQUENCES = 1 << 31  # they go from 0 to 2^31 - 1, and then begin again
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A broker with its settings.
-
-    Attributes
-    ----------
-    broker_version : str
-    topic_config : mapping of str to str, int or bool
-    levels : mapping of str to int
-        Compression levels in it, by codec.
-    produce_version : int | None
-    now_ms : time | None
-    helpful : bool
-    codecs : CodecRegistry | None
-    """
+    """A broker with its settings."""
 
     broker_version: str
     topic_config: Mapping[str, Any]

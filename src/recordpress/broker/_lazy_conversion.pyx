@@ -24,8 +24,9 @@ from recordpress._c.wire cimport (
 )
 from recordpress._status cimport error_of, place, place_at
 from recordpress.broker._down_convert cimport (
-    DOWN_OURS, DOWN_UNSUPPORTED_CODEC, down_conversion, down_conversion_free, down_convert, entry_at,
+    DOWN_OURS, down_conversion, down_conversion_free, down_convert, entry_at,
 )
+from recordpress.broker._error_codes cimport UNSUPPORTED_COMPRESSION_TYPE
 from recordpress.codecs.context cimport context_acquire, context_release
 from recordpress.codecs.table cimport CodecTable, table_of
 from recordpress.record.recompress_batch cimport append
@@ -62,13 +63,7 @@ cdef int last_entry(object data, int magic, int64_t* end) except -1:
 
 
 def holds_newer(data, magic):
-    """Whether an entry is too new for a client that knows this magic (AbstractRecords.hasCompatibleMagic).
-
-    Raises
-    ------
-    CorruptRecordError
-        An impossible entry comes first.
-    """
+    """Whether an entry is too new for a client that knows this magic (AbstractRecords.hasCompatibleMagic)."""
     cdef int64_t end
     return last_entry(data, magic, &end) == RP_OK
 
@@ -85,54 +80,7 @@ def cut_bytes_of(data):
 
 
 cdef class DownConversion:
-    """One answer to one fetch; it is made at once.
-
-    Parameters
-    ----------
-    data : bytes-like
-        What the broker read: entries of a log, the last of which may be cut.
-    magic : int
-        That the client knows; 0 or 1.
-    first_offset : int
-        That it asked for.
-    conversion : {'lazy', 'eager', 'merged'}
-        As from Kafka 2.0 on; else all batches are converted before anything is sent, without a filler: as from
-        0.11 on, or before.
-    keeps_unconverted : bool
-        Eager conversion of no record leaves the bytes; else it does if no entry is whole.
-    helpful : bool
-        Neither of the two mistakes is made.
-    zstd : bool
-        Whether the broker knows the codec.
-    drops_headers : bool
-        Whether it converts records with headers.
-    codecs, max_decompressed_bytes
-        As in `recordpress.read_batches`.
-
-    Attributes
-    ----------
-    error_code : int
-        Kafka's, where it is known before the response begins; `records` is then empty.
-    cause : RecordpressError or None
-        What ended the conversion.
-    records : bytes
-    size : int
-        Bytes that were promised.
-    closed : bool
-        Whether the connection is closed before all of them were sent; `records` is then empty.
-    batches, converted_records, temporary_bytes : int
-        That were converted; as Kafka's RecordValidationStats has them.
-    control_batches, early_records : int
-        That were dropped: records before the offset, of batches without a codec.
-    hidden : bool
-        Whether batches are left out because one of them cannot be converted; `cause` says which.
-    repeated_batches : int
-        Entries of the log that are sent again.
-    filler_bytes, cut_bytes : int
-        Bytes of the filler, or of an incomplete entry, at the end.
-    lost : dict
-        What the magic cannot say, by kind.
-    """
+    """One answer to one fetch; it is made at once."""
 
     cdef down_conversion conversion
     cdef bint helpful
@@ -268,7 +216,7 @@ cdef class DownConversion:
             status = self.next_result(MAX_READ_SIZE, &ignored)
             if status == RP_END:
                 return self.fill()
-            if status == DOWN_UNSUPPORTED_CODEC and (self.helpful or self.size - start <= MAX_READ_SIZE):
+            if status == UNSUPPORTED_COMPRESSION_TYPE and (self.helpful or self.size - start <= MAX_READ_SIZE):
                 self.hidden = True
                 return self.fill()
             if status != RP_OK:

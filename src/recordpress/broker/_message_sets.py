@@ -19,13 +19,7 @@ _OFFSETS, _HEADERS = 0, 1  # what compare_messages tells
 def append_messages(
     data: bytes, *, generation: MessageSets, config: LogConfig, next_offset: int, now_ms: int, helpful: bool
 ) -> tuple[Verdict, int]:
-    """What the broker answers, and its next offset then.
-
-    Raises
-    ------
-    OutputTooLargeError
-        More is compressed in the set than is decompressed here, so that what a broker would say is not known.
-    """
+    """What the broker answers, and its next offset then."""
     try:
         return _appended(data, generation, config, next_offset, now_ms)
     except OutputTooLargeError:

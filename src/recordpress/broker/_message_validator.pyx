@@ -14,17 +14,17 @@ from libc.string cimport memcmp, memcpy, memset
 
 from recordpress._buffers cimport pooled, pooled_free, pooled_reserve_more
 from recordpress._c.wire cimport RP_OK, rp_error, rp_store_be32, rp_store_be64
+from recordpress.broker._error_codes cimport CORRUPT_MESSAGE, INVALID_TIMESTAMP, UNKNOWN_SERVER_ERROR
 from recordpress.broker._messages cimport (
-    APPEND_TIME, ATTRIBUTES_AT, BODY_AT, CORRUPT_MESSAGE, ENTRY_OVERHEAD, LAST_CODEC, MAGIC_AT,
-    NO_TIMESTAMP, TIMESTAMP_SIZE, UNKNOWN_SERVER_ERROR, V0_8_2, V0_9, V0_10_0, V0_10_2, DeepIterator, body_time,
-    codec_of, int_at, is_append_time, is_valid, key_size_at, magic_of, message, next_message, refuse, timestamp_of,
+    APPEND_TIME, ATTRIBUTES_AT, BODY_AT, ENTRY_OVERHEAD, LAST_CODEC, MAGIC_AT, NO_TIMESTAMP, TIMESTAMP_SIZE, V0_8_2,
+    V0_9, V0_10_0, V0_10_2, DeepIterator, body_time, codec_of, int_at, is_append_time, is_valid, key_size_at, magic_of,
+    message, next_message, refuse, timestamp_of,
 )
 from recordpress.checksum cimport crc32_update
 
 from recordpress.broker._old_streams import compressed
 
 cdef enum:
-    INVALID_TIMESTAMP = 32
 
     # bits of Validation.reasons
     CODEC_DIFFERS = 1
@@ -39,16 +39,7 @@ cdef enum:
 
 
 cdef class StoredMessages:
-    """What a set becomes.
-
-    Attributes
-    ----------
-    records : bytes
-    count : int
-    reasons : int
-        As in `Validation`.
-    is_rebuilt : bool
-    """
+    """What a set becomes."""
 
     cdef readonly bytes records
     cdef readonly int64_t count
@@ -357,28 +348,7 @@ cdef void put_timestamp(uint8_t* entry, int64_t size, int64_t timestamp, bint ap
 
 def validate_messages(bytes data not None, *, int generation, int source_codec, int target_codec, int target_magic,
                       bint compacted, bint log_append_time, int64_t before_max_ms, int64_t next_offset, int64_t now_ms):
-    """What the log holds of a set of whole entries, whose checksums are right.
-
-    Parameters
-    ----------
-    data : bytes
-    generation : MessageSets
-    source_codec, target_codec : int
-    target_magic : int
-        0 or 1.
-    compacted, log_append_time : bool
-    before_max_ms, next_offset, now_ms : int
-
-    Returns
-    -------
-    StoredMessages
-
-    Raises
-    ------
-    Refused
-    OutputTooLargeError
-        More is compressed in the set than is decompressed here.
-    """
+    """What the log holds of a set of whole entries, whose checksums are right."""
     cdef MessageValidator v = MessageValidator.__new__(MessageValidator)
     v.generation, v.data, v.at, v.size = generation, data, data, len(data)
     v.source_codec, v.target_codec, v.target_magic = source_codec, target_codec, target_magic

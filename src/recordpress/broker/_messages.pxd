@@ -7,6 +7,7 @@ error code, so -1. All that is wrong is raised as Refused.
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from recordpress._c.wire cimport rp_load_be32, rp_load_be64
+from recordpress.broker._error_codes cimport UNKNOWN_SERVER_ERROR
 
 cdef enum:
     # the code that takes sets, by the release in which it came: MessageSets
@@ -26,10 +27,6 @@ cdef enum:
     APPEND_TIME = 0x08
     LAST_CODEC = 3
     NO_TIMESTAMP = -1
-
-    # Kafka's error codes
-    UNKNOWN_SERVER_ERROR = -1
-    CORRUPT_MESSAGE = 2
 
 
 ctypedef struct message:

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport uint64_t
 
+from recordpress.broker._error_codes cimport CORRUPT_MESSAGE, UNKNOWN_SERVER_ERROR
 from recordpress.checksum cimport crc32_update
 
 from recordpress.broker import _old_streams

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from recordpress._arguments import INT64_MAX, integer
 from recordpress._arguments import time as time_of
 from recordpress._protocol_errors import Errors
-from recordpress.broker._analyze import Analysis, BatchHeader, analyze, headers
+from recordpress.broker._analyze import Analysis, analyze, headers
 from recordpress.broker._config import CODEC_IDS
 from recordpress.broker._message_sets import append_messages
 from recordpress.broker._producers import Producers, RememberedBatch
@@ -26,6 +26,7 @@ from recordpress.broker._validator import Validation, validate_records
 from recordpress.broker._verdict import Relation, Verdict, accepted, refused
 from recordpress.broker._versions import MessageSets
 from recordpress.errors import ArgumentTypeError
+from recordpress.record.header import BatchHeader
 from recordpress.typing import Integer, Time
 
 if TYPE_CHECKING:
@@ -51,18 +52,7 @@ class _Ready(NamedTuple):
 
 
 class Partition:
-    """What a partition is set to, and what it knows.
-
-    Attributes
-    ----------
-    settings : Settings
-    producers : Producers
-    next_offset : int
-    leader_epoch : int
-    verified : frozenset of str
-        Transactional ids whose transaction the coordinator knows.
-    helpful : bool
-    """
+    """What a partition is set to, and what it knows."""
 
     __slots__ = ("config", "helpful", "leader_epoch", "next_offset", "producers", "rules", "settings", "verified")
 
@@ -182,12 +172,12 @@ class Partition:
         )
         return verdict
 
-    def append_marker(self, marker: bytes, coordinator_epoch: int, now: int) -> Verdict:
+    def append_marker(self, marker: bytes, coordinator_epoch: int, transaction_version: int, now: int) -> Verdict:
         """The end of a transaction, which its coordinator writes and no client may."""
         ready = self._ready(marker, now, is_client=False)
         if isinstance(ready, Verdict):
             return ready
-        if reason := self.producers.check_marker(ready.stored, coordinator_epoch):
+        if reason := self.producers.check_marker(ready.stored, coordinator_epoch, transaction_version):
             return refused(reason.error_code, reason)
         self.producers.append_marker(ready.stored, coordinator_epoch)
         return self._appended(ready)
@@ -237,6 +227,7 @@ class Partition:
             before_max_ms=config.before_max_ms,
             after_max_ms=config.after_max_ms,
             compacted=config.compacted,
+            max_record_bytes=config.max_record_bytes,
             leader_epoch=self.leader_epoch,
             next_offset=self.next_offset,
             now_ms=now,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from recordpress._arguments import INT32_MAX, INT64_MAX, integer
+from recordpress._arguments import INT32_MAX, INT64_MAX, check_flags, integer
 from recordpress.broker._config import TopicConfig
 from recordpress.broker._partition import Partition, clock
 from recordpress.broker._producers import Producers, listed
@@ -13,7 +13,7 @@ from recordpress.broker._settings import settings_of
 from recordpress.broker._verdict import Verdict
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import ArgumentTypeError
-from recordpress.log import ProducerState
+from recordpress.log.sidecars import ProducerState
 from recordpress.record import BatchBuilder
 from recordpress.typing import Integer, Time
 
@@ -32,7 +32,7 @@ class PartitionLog:
     Parameters
     ----------
     broker_version : str
-        A release of Kafka from 0.8.2 to 4.3, such as ``"3.9"`` or ``"3.9.2"``.
+        A release of Kafka from 0.8.2 to 4.4, such as ``"3.9"`` or ``"3.9.2"``.
     topic_config : mapping of str to str, int or bool, optional
         Settings of the topic and the broker, by Kafka's property names; what is not there has the release's default.
         Names of Kafka's that do not matter here are ignored.
@@ -136,7 +136,7 @@ class PartitionLog:
         --------
         >>> import recordpress
         >>> from recordpress.broker import PartitionLog
-        >>> log = PartitionLog(broker_version="4.3", topic_config={"cleanup.policy": "compact"})
+        >>> log = PartitionLog(broker_version="4.4", topic_config={"cleanup.policy": "compact"})
         >>> verdict = log.append(recordpress.write_records([b"a", b"b"], [b"key", None], timestamps=1))
         >>> verdict.error, verdict.record_errors
         ('INVALID_RECORD', [(1, 'Compacted topic cannot accept message without key')])
@@ -150,6 +150,7 @@ class PartitionLog:
         *,
         commit: bool,
         coordinator_epoch: Integer = 0,
+        transaction_version: Integer = 0,
         now_ms: Time | None = None,
     ) -> Verdict:
         """What the partition answers to a marker that the transaction coordinator writes (WriteTxnMarkers).
@@ -162,6 +163,9 @@ class PartitionLog:
             False: the transaction is aborted.
         coordinator_epoch : int
             Of the coordinator.
+        transaction_version : int
+            Of the feature ``transaction.version``, 0 to 2. With 2, brokers from 4.2 on refuse a marker whose epoch is
+            not above that of the open transaction (KIP-1228).
         now_ms : time, optional
             As for `append`.
 
@@ -189,6 +193,7 @@ class PartitionLog:
         """
         now = clock(now_ms)
         epoch = integer(coordinator_epoch, "coordinator_epoch", 0, _LAST_EPOCH)
+        version = integer(transaction_version, "transaction_version", 0, 2)
         marker = BatchBuilder(
             is_control=True,
             is_transactional=True,
@@ -196,7 +201,7 @@ class PartitionLog:
             producer_epoch=integer(producer_epoch, "producer_epoch", 0, 2**15 - 1),
         )
         marker.append_end_txn_marker(commit, epoch, now)
-        return self._partition.append_marker(marker.build(), epoch, now)
+        return self._partition.append_marker(marker.build(), epoch, version, now)
 
     @property
     def next_offset(self) -> int:
@@ -205,13 +210,13 @@ class PartitionLog:
 
     @property
     def producers(self) -> list[ProducerState]:
-        """What is known of each producer, as `recordpress.log.read_snapshot` gives it and `write_snapshot` takes it.
+        """Return the state of each producer, as `recordpress.log.sidecars.read_snapshot` does.
 
         Examples
         --------
         >>> import recordpress
         >>> from recordpress.broker import PartitionLog
-        >>> log = PartitionLog(broker_version="4.3")
+        >>> log = PartitionLog(broker_version="4.4")
         >>> sent = recordpress.write_records([b"a"], timestamps=1, producer_id=7, producer_epoch=0, base_sequence=0)
         >>> _ = log.append(sent)
         >>> log.producers[0].last_sequence, log.producers[0].last_offset
@@ -237,8 +242,7 @@ def partition(
 ) -> Partition:
     """A partition, its arguments checked."""
     settings = settings_of(broker_version, topic_config, codecs)
-    if not isinstance(helpful, bool):
-        raise ArgumentTypeError(f"helpful must be True or False, not {type(helpful).__name__}", field="helpful")
+    check_flags(helpful=helpful)
     return Partition(
         settings,
         Producers.of_snapshot(settings.rules, producers),

@@ -32,18 +32,7 @@ _VARINT_BYTES = 5
 
 @dataclass(frozen=True, slots=True)
 class ProducedPartition:
-    """What a request holds for one partition.
-
-    Attributes
-    ----------
-    topic : str
-        A topic id as text from Produce 13 on.
-    partition : int
-    records : memoryview | None
-        The record set.
-    position : int
-        Of the record set in what was read.
-    """
+    """What a request holds for one partition."""
 
     topic: str
     partition: int
@@ -53,18 +42,7 @@ class ProducedPartition:
 
 @dataclass(frozen=True, slots=True)
 class ProduceRequest:
-    """One request.
-
-    Attributes
-    ----------
-    version : int
-        Without a header the last one that has the layout.
-    has_header : bool
-    client_id : str | None
-    transactional_id : str | None
-    acks, timeout_ms : int
-    partitions : list of ProducedPartition
-    """
+    """One request."""
 
     version: int
     has_header: bool
@@ -77,27 +55,14 @@ class ProduceRequest:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What a client sent.
-
-    Attributes
-    ----------
-    requests : list of ProduceRequest
-    others : int
-        Requests of another kind.
-    """
+    """What a client sent."""
 
     requests: list[ProduceRequest]
     others: int = 0
 
 
 def read_captured(data: memoryview) -> Captured | None:
-    """The Produce requests in what was captured of a connection; otherwise None.
-
-    Raises
-    ------
-    CorruptRecordError
-        Something begins as a request, with a client's id, and does not go on as one.
-    """
+    """The Produce requests in what was captured of a connection; otherwise None."""
     frames = _frames(data)
     if frames is None:
         request = _read_one(data, 0)

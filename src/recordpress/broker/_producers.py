@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from recordpress.broker._reasons import Reason
 from recordpress.errors import ArgumentTypeError
-from recordpress.log import ProducerState
+from recordpress.log.sidecars import ProducerState
 
 if TYPE_CHECKING:
-    from recordpress.broker._analyze import BatchHeader
     from recordpress.broker._versions import BrokerRules
+    from recordpress.record.header import BatchHeader
 
 T = TypeVar("T")
 
 _NO_EPOCH = _NO_SEQUENCE = _NO_OFFSET = -1
+_LAST_EPOCH = 2**15 - 1
+_OWN_EPOCHS = 2  # transaction.version from which on each transaction has its own epoch
 _SEQUENCES = 1 << 31  # they go from 0 to 2^31 - 1, and then begin again (DefaultRecordBatch.incrementSequence)
 
 # Before KIP-360 a producer had to begin with sequence 0 where its last one was not known.
@@ -117,13 +119,7 @@ class _Verification:
 
 @dataclass(slots=True)
 class Producers:
-    """All producers of a partition.
-
-    Attributes
-    ----------
-    rules : BrokerRules
-    known : dict of int to Producer
-    """
+    """All producers of a partition."""
 
     rules: BrokerRules
     known: dict[int, Producer] = field(default_factory=dict)
@@ -136,7 +132,8 @@ class Producers:
         given = listed(states)
         other = [states] if given is None else [state for state in given if not isinstance(state, ProducerState)]
         if given is None or other:
-            message = f"producers must be what recordpress.log.read_snapshot gives, not {type(other[0]).__name__}"
+            kind = type(other[0]).__name__
+            message = f"producers must be what recordpress.log.sidecars.read_snapshot gives, not {kind}"
             raise ArgumentTypeError(message, field="producers")
         return cls(rules, {state.producer_id: Producer.of_snapshot(state) for state in given})
 
@@ -199,10 +196,16 @@ class Producers:
         if header.is_transactional:
             self._asked.pop(header.producer_id, None)
 
-    def check_marker(self, header: BatchHeader, coordinator_epoch: int) -> Reason | None:
+    def check_marker(self, header: BatchHeader, coordinator_epoch: int, transaction_version: int) -> Reason | None:
         """Why a marker cannot end a transaction of its producer (ProducerAppendInfo.appendEndTxnMarker)."""
         producer = self.known.get(header.producer_id) or Producer(header.producer_id)
-        if header.producer_epoch < producer.epoch:
+        if header.producer_epoch < producer.epoch or (
+            header.producer_epoch == producer.epoch
+            and producer.transaction_begins != _NO_OFFSET
+            and transaction_version >= _OWN_EPOCHS
+            and self.rules.markers_have_new_epochs
+            and not (self.rules.last_epoch_may_repeat and producer.epoch == _LAST_EPOCH)
+        ):
             return Reason.PRODUCER_EPOCH
         return Reason.COORDINATOR_EPOCH if coordinator_epoch < producer.coordinator_epoch else None
 
@@ -217,7 +220,9 @@ class Producers:
             coordinator_epoch=coordinator_epoch,
             transaction_begins=_NO_OFFSET,
         )
-        self._asked.pop(header.producer_id, None)
+        asked = self._asked.get(header.producer_id)
+        if asked and not (asked.bumps_epoch and asked.epoch == header.producer_epoch):  # else of the next transaction
+            del self._asked[header.producer_id]
 
     def snapshot(self) -> list[ProducerState]:
         return [producer.snapshot() for producer in self.known.values()]

@@ -14,19 +14,7 @@ _PAIR = re.compile(r"(?P<name>(?:\\.|[^\\ \t\f=:])*)[ \t\f]*[=:]?[ \t\f]*(?P<val
 
 
 def read_properties(text: str, file: str | None = None) -> dict[str, str]:
-    r"""Names and values; the last one counts where a name comes twice.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An escape ``\u`` without four hexadecimal digits.
-
-    Examples
-    --------
-    >>> from recordpress.broker._properties import read_properties
-    >>> read_properties("# a broker\nlog.dirs=/data/a,\\\n  /data/b\ncompression.type : lz4\n")
-    {'log.dirs': '/data/a,/data/b', 'compression.type': 'lz4'}
-    """
+    r"""Names and values; the last one counts where a name comes twice."""
     found: dict[str, str] = {}
     for number, line in _logical_lines(text):
         match = _PAIR.fullmatch(line)

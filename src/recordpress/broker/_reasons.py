@@ -1,47 +1,45 @@
-"""Why a broker does not keep a batch as it was sent: the one table that verdicts, `recordpress explain` and the docs
-share.
+"""Reasons for which a broker changes or rejects a batch: one table for verdicts, `recordpress explain` and the docs.
 
-`Reason` tells what a broker does: it rebuilds a batch, rewrites its header, cuts a tail, or refuses. The first four
-members are LogValidator's reasons to rebuild, bits 0 to 3 of what the validator in C returns; the others stand in the
-order in which a Produce request meets them. `Finding` tells what a broker does not mind, but consumers or operators
-will: also a bit set in C, bit 0 first.
+A `Reason` rebuilds a batch, rewrites its header, cuts its end, or rejects it. The first four members are LogValidator's
+reasons to rebuild, bits 0 to 3 of the result of the validator in C. The others follow the order of a broker's checks.
+A `Finding` is a defect that a broker accepts and that affects consumers or operators; in C, also a bit set from bit 0.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-REBUILD = "rebuild"  # the broker decompresses, and writes a separate batch
+REBUILD = "rebuild"  # the broker decompresses the batch and writes a new one
 REWRITE = "rewrite"  # the header changes, the records area does not
 CUT = "cut"
-REQUEST = "request"  # refused by headers alone, before the log is asked
-APPEND = "append"  # refused by UnifiedLog
-BATCH = "batch"  # refused by what the header says, in LogValidator
-RECORDS = "records"  # refused by what is in the records area
-PRODUCER = "producer"  # refused, or answered from memory, by what is known of the producer
-FETCH = "fetch"  # what a fetch does not get as the log has it
+REQUEST = "request"  # rejected by headers, before the log
+APPEND = "append"  # rejected by UnifiedLog
+BATCH = "batch"  # rejected by LogValidator because of the header
+RECORDS = "records"  # rejected because of the records area
+PRODUCER = "producer"  # rejected, or answered from memory, by the state of the producer
+FETCH = "fetch"  # a response differs from the log
 
 
 class Reason(StrEnum):
-    """Why a broker stores something else than it was sent, or nothing.
+    """Reason for which a broker changes a batch before storing it, or rejects it.
 
     A member is a string, its own name, such as ``"CODEC_DIFFERS"``.
 
     Attributes
     ----------
     stage : str
-        Where it is decided: ``rebuild``, ``rewrite`` and ``cut`` for batches that are accepted; ``request``,
-        ``append``, ``batch``, ``records`` and ``producer`` for other reasons.
+        Stage of the decision: ``rebuild``, ``rewrite`` and ``cut`` for accepted batches; ``request``, ``append``,
+        ``batch``, ``records`` and ``producer`` for other reasons.
     error_code : int | None
-        Kafka's code, as current brokers have it; 0 where nothing is refused, None where the connection is closed.
+        Error code of current brokers; 0 if the batch is accepted, None if the broker closes the connection.
     rule : str
         A short name.
     source : str
-        The KIP, issue or Kafka class that says so.
+        KIP, issue or Kafka class that defines the rule.
     message : str
-        What happens, in one sentence.
+        Description, one sentence.
     advice : str
-        What to set in the producer or the topic to avoid it.
+        Setting of the producer or the topic that avoids it.
 
     Examples
     --------
@@ -80,28 +78,26 @@ class Reason(StrEnum):
     )
     MAGIC_CONVERSION = (
         "MAGIC_CONVERSION", REBUILD, 0, "magic conversion", "KIP-98, LogValidator",
-        "The batch is not in the message format that the log stores, so every record is written again.",
+        "The batch is not in the message format of the log, so the broker rewrites every record.",
         "Use a client that writes the log's format: Produce 3 or later for magic 2; before Kafka 3.0 the topic's "
         "message.format.version decides.",
     )
     TARGET_V0 = (
         "TARGET_V0", REBUILD, 0, "absolute inner offsets", "KIP-31, LogValidator",
-        "A log of magic 0 holds absolute offsets inside of a compressed message, so the broker writes each of them.",
+        "A log of magic 0 holds absolute offsets in a compressed message, so the broker writes each of them.",
         "Set the topic's message.format.version to 0.10.0 or later: relative offsets need no rewriting.",
     )
     NON_SEQUENTIAL_INNER_OFFSETS = (
         "NON_SEQUENTIAL_INNER_OFFSETS", REBUILD, 0, "inner offsets", "LogValidator, KAFKA-9669",
-        "Offsets inside of the compressed batch are not 0, 1, 2, ..., so the broker decompresses and compresses it "
-        "again.",
+        "Offsets in the compressed batch are not 0, 1, 2, ..., so the broker decompresses and compresses it again.",
         "Update the client: it must count inner offsets from 0 (sarama: PR 1002 for magic 1, PR 1015 for magic 2).",
     )
 
     # ---- the header is rewritten ------------------------------------------------------------------------------------
     LOG_APPEND_TIME = (
         "LOG_APPEND_TIME", REWRITE, 0, "append time", "KIP-32, LogValidator",
-        "The topic's message.timestamp.type is LogAppendTime: the header gets the broker's clock, and its checksum "
-        "is computed again.",
-        "Nothing needs to change; CreateTime would keep the producer's timestamps.",
+        "The topic's message.timestamp.type is LogAppendTime: the header gets the broker's clock and a new checksum.",
+        "No change is needed; CreateTime would keep the producer's timestamps.",
     )
     TIMESTAMP_TYPE = (
         "TIMESTAMP_TYPE", REWRITE, 0, "timestamp type", "KIP-32, LogValidator",
@@ -110,7 +106,7 @@ class Reason(StrEnum):
     )
     MAX_TIMESTAMP = (
         "MAX_TIMESTAMP", REWRITE, 0, "largest timestamp", "LogValidator, DefaultRecordBatch.setMaxTimestamp",
-        "The header's largest timestamp is not that of the records: the broker corrects it.",
+        "The header's largest timestamp differs from that of the records: the broker corrects it.",
         "Have the client write the largest timestamp of the batch into its header.",
     )
     ATTRIBUTE_BITS = (
@@ -120,19 +116,19 @@ class Reason(StrEnum):
     )
     PARTIAL_ENTRY = (
         "PARTIAL_ENTRY", CUT, 0, "partial entry", "UnifiedLog.trimInvalidBytes",
-        "The last entry of the record set is not complete: the broker stores what comes before it.",
-        "Send whole batches; a record set that was cut in transit comes from a proxy or a faulty client.",
+        "The last entry of the record set is incomplete: the broker stores only the entries before it.",
+        "Send complete batches; a proxy or a faulty client may have cut the record set.",
     )
 
     # ---- the request ------------------------------------------------------------------------------------------------
     NULL_RECORD_SET = (
         "NULL_RECORD_SET", REQUEST, None, "null record set", "ProduceRequest, KafkaApis",
         "The record set of the partition is null: the broker closes the connection.",
-        "Have the client leave out partitions for which it has nothing.",
+        "Have the client omit partitions without records.",
     )
     PRODUCE_VERSION = (
         "PRODUCE_VERSION", REQUEST, None, "Produce version", "KIP-896, ApiKeys.PRODUCE",
-        "The broker does not speak this version of Produce: it closes the connection.",
+        "The broker does not support this version of Produce: it closes the connection.",
         "Use a client that negotiates with ApiVersions; Kafka 4.0 needs Produce 3 or later.",
     )
     TRANSACTIONAL_ID_MISSING = (
@@ -143,7 +139,7 @@ class Reason(StrEnum):
     NO_BATCH = (
         "NO_BATCH", REQUEST, 87, "no batch", "ProduceRequest.validateRecords",
         "The record set holds no complete batch.",
-        "Have the client leave out partitions for which it has nothing.",
+        "Have the client omit partitions without records.",
     )
     ENTRY_SIZE = (
         "ENTRY_SIZE", REQUEST, 2, "entry size", "ByteBufferLogInputStream",
@@ -157,7 +153,7 @@ class Reason(StrEnum):
     )
     REQUEST_MAGIC = (
         "REQUEST_MAGIC", REQUEST, 87, "magic of the request", "KIP-98, ProduceRequest.validateRecords",
-        "Produce 3 and later take magic 2 alone.",
+        "Produce 3 and later accept only magic 2.",
         "Have the client write magic 2; a client that writes magic 0 or 1 must send Produce 2 or earlier.",
     )
     ZSTD_PRODUCE_VERSION = (
@@ -173,19 +169,19 @@ class Reason(StrEnum):
     MIXED_PRODUCERS = (
         "MIXED_PRODUCERS", REQUEST, 49, "one transactional producer", "KIP-890, ReplicaManager.handleProduceAppend",
         "The transactional batches of the record set have several producer ids or epochs.",
-        "Have the client send one batch per partition and request; Produce 3 and later take no more.",
+        "Have the client send one batch per partition and request; Produce 3 and later accept only one.",
     )
     TRANSACTION_UNVERIFIED = (
         "TRANSACTION_UNVERIFIED", REQUEST, 19, "verified transaction", "KIP-890, ReplicaManager",
-        "The coordinator does not know of the transaction, or not of this partition in it.",
+        "The coordinator does not know the transaction, or this partition in it.",
         "Send AddPartitionsToTxn before Produce, and retry.",
     )
 
     # ---- the log's own checks, per batch ----------------------------------------------------------------------------
     BASE_OFFSET = (
         "BASE_OFFSET", APPEND, 87, "base offset", "UnifiedLog.analyzeAndValidateRecords",
-        "The base offset of a batch that a client sends must be 0.",
-        "Have the client write base offset 0; batches that are copied from a log keep the log's.",
+        "The base offset of a client's batch must be 0.",
+        "Have the client write base offset 0; batches copied from a log have the log's.",
     )
     BATCH_TOO_LARGE = (
         "BATCH_TOO_LARGE", APPEND, 10, "max.message.bytes", "UnifiedLog.analyzeAndValidateRecords",
@@ -194,27 +190,27 @@ class Reason(StrEnum):
     )
     CHECKSUM = (
         "CHECKSUM", APPEND, 2, "checksum", "UnifiedLog, DefaultRecordBatch.ensureValid",
-        "The stored checksum is not that of the bytes.",
-        "The batch was damaged, or changed without a new checksum; send it again.",
+        "The stored checksum does not match the bytes.",
+        "Send the batch again; it was damaged, or changed without a new checksum.",
     )
     UNKNOWN_CODEC = (
         "UNKNOWN_CODEC", APPEND, -1, "codec id", "CompressionType.forId",
         "The broker does not know the codec id in the attributes.",
-        "Use a codec of the broker's version; zstd needs Kafka 2.1, lz4 needs 0.8.2.",
+        "Use a codec that the broker supports; zstd needs Kafka 2.1, lz4 needs 0.8.2.",
     )
     PLUGIN_NAME = (
         "PLUGIN_NAME", APPEND, 2, "plug-in name", "KIP-984",
-        "The batch is of a pluggable codec, and its plug-in's name is cut or holds characters that no name has.",
+        "The batch has a pluggable codec, and the name of its plug-in is incomplete or has invalid characters.",
         "Have the client write the length and the name of its plug-in after the header.",
     )
     REBUILT_TOO_LARGE = (
         "REBUILT_TOO_LARGE", APPEND, 10, "max.message.bytes after a rebuild", "UnifiedLog.append",
-        "The batch that the broker made from this one is larger than max.message.bytes.",
+        "The rebuilt batch is larger than max.message.bytes.",
         "Avoid the rebuild, raise the topic's max.message.bytes, or lower the producer's batch.size.",
     )
     SET_TOO_LARGE = (
         "SET_TOO_LARGE", APPEND, 18, "segment.bytes", "UnifiedLog.append",
-        "The record set is larger than a segment may be.",
+        "The record set is larger than segment.bytes.",
         "Raise the topic's segment.bytes, or lower the producer's batch.size.",
     )
 
@@ -226,7 +222,7 @@ class Reason(StrEnum):
     )
     MIXED_MAGIC = (
         "MIXED_MAGIC", BATCH, 87, "one magic", "LogValidator.validateBatch",
-        "An entry's magic is not that of the first one.",
+        "The magic of an entry differs from that of the first one.",
         "Have the client write one message format per request.",
     )
     OFFSET_RANGE = (
@@ -236,7 +232,7 @@ class Reason(StrEnum):
     )
     RECORD_COUNT = (
         "RECORD_COUNT", BATCH, 87, "record count", "LogValidator.validateBatch",
-        "The header's record count is not positive: a batch without records is never accepted.",
+        "The header's record count is not positive: brokers never accept a batch without records.",
         "Have the client send batches of one record or more.",
     )
     COUNT_AND_OFFSETS = (
@@ -247,7 +243,7 @@ class Reason(StrEnum):
     CONTROL_BATCH = (
         "CONTROL_BATCH", BATCH, 87, "control batch", "KIP-98, LogValidator.validateBatch",
         "Only brokers write control batches.",
-        "Have the client leave attribute bit 5 at 0; leave out control batches when a log is copied.",
+        "Have the client leave attribute bit 5 at 0; omit control batches when you copy a log.",
     )
     NO_SEQUENCE = (
         "NO_SEQUENCE", BATCH, 87, "base sequence", "KIP-98, LogValidator.validateBatch",
@@ -269,7 +265,7 @@ class Reason(StrEnum):
     DECOMPRESSION = (
         "DECOMPRESSION", RECORDS, -1, "compressed stream", "KIP-57, LogValidator",
         "The records area is not a valid stream of the batch's codec.",
-        "Look at the client's compressor: framing, checksums and the end of the stream.",
+        "Check the client's compressor: framing, checksums and the end of the stream.",
     )
     LZ4_HEADER_CHECKSUM = (
         "LZ4_HEADER_CHECKSUM", RECORDS, -1, "LZ4 header checksum", "KIP-57, Lz4BlockInputStream",
@@ -279,28 +275,33 @@ class Reason(StrEnum):
     )
     LZ4_CONTENT_SIZE = (
         "LZ4_CONTENT_SIZE", RECORDS, -1, "LZ4 content size and checksum", "KIP-57, KafkaLZ4BlockInputStream",
-        "Brokers before 0.10 do not take LZ4 frames that state their content's size or checksum.",
-        "Have the client leave both out of the frame.",
+        "Brokers before 0.10 reject LZ4 frames with a content size or content checksum.",
+        "Have the client omit both from the frame.",
     )
     DECOMPRESSED_TOO_LARGE = (
         "DECOMPRESSED_TOO_LARGE", RECORDS, 10, "decompressed size", "max_decompressed_bytes",
-        "The records area holds more than may be decompressed here; a broker would run out of memory.",
-        "Make smaller batches, or raise max_decompressed_bytes.",
+        "The decompressed records exceed max_decompressed_bytes; a broker would run out of memory.",
+        "Send smaller batches, or raise max_decompressed_bytes.",
     )
     RECORD_STRUCTURE = (
         "RECORD_STRUCTURE", RECORDS, 87, "record layout", "DefaultRecord.readFrom",
-        "A record's fields do not fit together: a length, a varint or a header runs over its end, or ends before it.",
-        "Look at the client's encoder; the batch was written wrongly, or changed afterwards.",
+        "A record is malformed: a length, a varint or a header ends after the record, or the record has extra bytes.",
+        "Check the client's encoder; the batch is malformed, or was changed later.",
+    )
+    RECORD_SIZE = (
+        "RECORD_SIZE", RECORDS, 87, "max.decompressed.message.bytes", "DefaultRecord.readFrom",
+        "A record of a compressed batch is larger than max.decompressed.message.bytes, or its length is negative.",
+        "Send smaller records, or raise the topic's max.decompressed.message.bytes.",
     )
     RECORDS_AND_COUNT = (
         "RECORDS_AND_COUNT", RECORDS, 87, "records and count", "DefaultRecordBatch.RecordIterator",
-        "The records area holds more or fewer records than the header says.",
+        "The number of records differs from the header's count.",
         "Have the client write the number of records that it encodes.",
     )
     WRAPPER = (
         "WRAPPER", RECORDS, 87, "compressed message", "AbstractLegacyRecordBatch.DeepRecordsIterator",
-        "The compressed message of magic 0 or 1 has a null value, no records, or offsets or a magic that do not fit.",
-        "Look at the client's encoder; a compressed message holds one or more messages with the wrapper's magic.",
+        "The compressed message of magic 0 or 1 has a null value, no records, or the wrong offsets or magic.",
+        "Check the client's encoder; a compressed message holds one or more messages with the wrapper's magic.",
     )
     WRAPPER_CODEC = (
         "WRAPPER_CODEC", RECORDS, 87, "codec of magic 0 and 1", "KIP-110, AbstractLegacyRecordBatch",
@@ -309,23 +310,23 @@ class Reason(StrEnum):
     )
     NESTED_COMPRESSION = (
         "NESTED_COMPRESSION", RECORDS, 87, "nested compression", "LogValidator.validateRecordCompression",
-        "A message inside of a compressed message is marked as compressed.",
+        "A message in a compressed message is itself compressed.",
         "Have the client compress once.",
     )
     RECORD_MAGIC = (
         "RECORD_MAGIC", RECORDS, 87, "inner magic", "LogValidator.validateRecord",
-        "A message inside of a compressed message has another magic.",
+        "A message in a compressed message has another magic.",
         "Have the client write one message format per batch.",
     )
     INNER_CHECKSUM = (
         "INNER_CHECKSUM", RECORDS, 2, "inner checksum", "LogValidator.validateRecord",
-        "The checksum of a message inside of a compressed message is not that of its bytes.",
-        "The message was damaged before it was compressed; send it again.",
+        "The checksum of a message in a compressed message does not match its bytes.",
+        "Send the message again; it was damaged before compression.",
     )
     NULL_KEY = (
         "NULL_KEY", RECORDS, 87, "key of a compacted topic", "LogValidator.validateKey",
         "A record has no key, which a compacted topic needs.",
-        "Set a key on every record, or take 'compact' out of the topic's cleanup.policy.",
+        "Set a key on every record, or remove 'compact' from the topic's cleanup.policy.",
     )
     TIMESTAMP_RANGE = (
         "TIMESTAMP_RANGE", RECORDS, 32, "timestamp bounds", "KIP-32, KIP-937, LogValidator.validateTimestamp",
@@ -335,47 +336,47 @@ class Reason(StrEnum):
     )
     LOG_APPEND_TIME_BY_CLIENT = (
         "LOG_APPEND_TIME_BY_CLIENT", RECORDS, 32, "timestamp type of a client", "KIP-32, LogValidator",
-        "The batch is marked as LogAppendTime, which only a broker may do.",
+        "The batch is marked as LogAppendTime, which only a broker may set.",
         "Have the client leave attribute bit 3 at 0.",
     )
     OFFSETS_NOT_REPAIRED = (
         "OFFSETS_NOT_REPAIRED", RECORDS, -1, "inner offsets, same codec", "KAFKA-8106, LogValidator",
-        "The broker skips keys and values where it expects to keep the batch, and cannot rebuild it from what is left "
-        "when inner offsets turn out to be wrong.",
+        "The inner offsets are wrong. The broker expected to keep the batch and skipped its keys and values, so it "
+        "cannot rebuild it.",
         "Update the client: it must count offset deltas from 0.",
     )
     OFFSETS_REFUSED = (
         "OFFSETS_REFUSED", RECORDS, 87, "inner offsets, Kafka 2.4.0 and 2.4.1", "KAFKA-9669",
-        "These releases refuse compressed batches whose inner offsets are not 0, 1, 2, ...; others repair them.",
+        "These releases reject compressed batches whose inner offsets are not 0, 1, 2, ...; others repair them.",
         "Update the client, or the broker to 2.4.2 or later.",
     )
     HEADERS_MAGIC = (
         "HEADERS_MAGIC", RECORDS, -1, "headers and magic", "KIP-82, MemoryRecordsBuilder",
-        "A record has headers, which a log of magic 0 or 1 cannot hold.",
+        "A record has headers, which a log of magic 0 or 1 cannot store.",
         "Set the topic's message.format.version to 0.11.0 or later, or send no headers.",
     )
     REBUILD_REFUSED = (
         "REBUILD_REFUSED", RECORDS, -1, "builder", "MemoryRecordsBuilder",
-        "The batch must be rebuilt, and the builder refuses what it says: a timestamp below -1, a producer id without "
-        "an epoch, a transaction without a producer id, an offset beyond the largest, or zstd in magic 0 or 1.",
-        "Look at the client's encoder; or avoid the rebuild.",
+        "The builder rejects a value of the batch: a timestamp below -1, a producer id without an epoch, a transaction "
+        "without a producer id, an offset above the maximum, or zstd in magic 0 or 1.",
+        "Check the client's encoder, or avoid the rebuild.",
     )
 
-    # ---- what is known of the producer ------------------------------------------------------------------------------
+    # ---- the state of the producer ----------------------------------------------------------------------------------
     DUPLICATE_BATCH = (
         "DUPLICATE_BATCH", PRODUCER, 0, "duplicate", "KIP-98, ProducerStateEntry.findDuplicateBatch",
-        "The batch repeats one of the producer's last five: the broker answers with that one's offset and stores "
+        "The batch repeats one of the producer's last five: the broker returns the offset of the first copy and stores "
         "nothing.",
-        "Nothing needs to change: this is how retries stay without effect.",
+        "No change is needed: this is how retries have no effect.",
     )
     PRODUCER_EPOCH = (
         "PRODUCER_EPOCH", PRODUCER, 47, "producer epoch", "KIP-98, KIP-588, ProducerAppendInfo",
-        "The producer's epoch is lower than one that was seen: a newer producer has taken over.",
-        "Close this producer; two that run with one transactional.id fence each other.",
+        "The producer's epoch is lower than an earlier one: a newer producer has taken over.",
+        "Close this producer; two producers with the same transactional.id fence each other.",
     )
     OUT_OF_ORDER_SEQUENCE = (
         "OUT_OF_ORDER_SEQUENCE", PRODUCER, 45, "sequence", "KIP-98, ProducerAppendInfo.checkSequence",
-        "The batch's first sequence number does not follow the last one of its producer.",
+        "The batch's first sequence number does not follow its producer's last one.",
         "Retry in order; max.in.flight.requests.per.connection must be 5 or less.",
     )
     NEW_EPOCH_SEQUENCE = (
@@ -385,77 +386,77 @@ class Reason(StrEnum):
     )
     UNKNOWN_PRODUCER = (
         "UNKNOWN_PRODUCER", PRODUCER, 59, "known producer", "KIP-360, ProducerAppendInfo",
-        "Nothing is known of the producer, and its sequence number is not 0; later brokers accept any.",
+        "The producer is unknown and its sequence number is not 0; later brokers accept any number.",
         "Raise transactional.id.expiration.ms or the topic's retention, or update the broker to 2.5 or later.",
     )
     TRANSACTION_OPEN = (
         "TRANSACTION_OPEN", PRODUCER, 48, "open transaction", "KIP-98, ProducerAppendInfo.appendDataBatch",
-        "The producer has an open transaction in this partition, and the batch is not part of one.",
+        "The producer has an open transaction in this partition, and the batch is not transactional.",
         "Commit or abort the transaction first.",
     )
     COORDINATOR_EPOCH = (
         "COORDINATOR_EPOCH", PRODUCER, 52, "coordinator epoch", "KIP-98, ProducerAppendInfo.checkCoordinatorEpoch",
-        "The marker comes from a transaction coordinator that another one has replaced.",
-        "Nothing needs to change: the coordinator that took over writes the marker.",
+        "The marker comes from a transaction coordinator that has been replaced.",
+        "No change is needed: the new coordinator writes the marker.",
     )
 
     # ---- a fetch ----------------------------------------------------------------------------------------------------
     FETCH_VERSION = (
         "FETCH_VERSION", FETCH, None, "Fetch version", "KIP-896, ApiKeys.FETCH",
-        "The broker does not speak this version of Fetch: it closes the connection.",
+        "The broker does not support this version of Fetch: it closes the connection.",
         "Use a client that negotiates with ApiVersions; Kafka 4.0 needs Fetch 4 or later.",
     )
     OFFSET_OUT_OF_RANGE = (
         "OFFSET_OUT_OF_RANGE", FETCH, 1, "offset range", "LocalLog.read",
-        "The offset is before the log's start, or after its end.",
-        "Look at the consumer's auto.offset.reset, and at the topic's retention.ms.",
+        "The offset is before the log's start or after its end.",
+        "Check the consumer's auto.offset.reset and the topic's retention.ms.",
     )
     FETCH_SIZE = (
         "FETCH_SIZE", FETCH, -1, "fetch size", "LogSegment.read",
-        "The number of bytes that the request allows is negative.",
+        "The byte limit of the request is negative.",
         "Set the consumer's max.partition.fetch.bytes to 0 or more.",
     )
     DAMAGED_LOG = (
         "DAMAGED_LOG", FETCH, 2, "entry in the log", "FileLogInputStream",
         "An entry of the log is smaller than any entry can be.",
-        "Look at the disk; recordpress.log.verify tells what else is damaged.",
+        "Check the disk; recordpress.log.verify reports all damage.",
     )
     ZSTD_FETCH_VERSION = (
         "ZSTD_FETCH_VERSION", FETCH, 76, "zstd before Fetch 10", "KIP-110, KafkaApis.handleFetchRequest",
-        "The topic's compression.type is zstd, which brokers 2.1 to 3.9 send to Fetch 10 and later alone.",
+        "The topic's compression.type is zstd, which brokers 2.1 to 3.9 send only to Fetch 10 and later.",
         "Update the client, or set the topic's compression.type to another codec.",
     )
     DOWN_CONVERSION_DISABLED = (
         "DOWN_CONVERSION_DISABLED", FETCH, 35, "message.downconversion.enable", "KIP-283",
-        "The client knows an older message format alone, and the topic does not convert for it.",
+        "The client supports only an older message format, and the topic does not allow conversion.",
         "Update the client, or set the topic's message.downconversion.enable to true.",
     )
     ZSTD_DOWN_CONVERSION = (
         "ZSTD_DOWN_CONVERSION", FETCH, 76, "zstd in an older magic", "KIP-110, RecordsUtil.downConvert",
-        "A batch under zstd has no form in an older message format: the client gets what comes before it, or this "
+        "A zstd batch cannot be converted to an older message format: the client gets the batches before it, or this "
         "error.",
-        "Update the client: Fetch 4 and later get the batch as it is, and Fetch 10 and later may expect zstd.",
+        "Update the client: Fetch 4 and later get the batch unchanged, and Fetch 10 and later support zstd.",
     )
     CONVERSION_FAILED = (
         "CONVERSION_FAILED", FETCH, -1, "records of an older magic", "RecordsUtil.downConvert",
         "The first batch cannot be converted: its records break a rule.",
-        "Look at the batch with recordpress.log.verify; clients that need no conversion get it as it is.",
+        "Check the batch with recordpress.log.verify; clients that need no conversion get it unchanged.",
     )
     RESPONSE_UNFINISHED = (
         "RESPONSE_UNFINISHED", FETCH, None, "end of the response", "LazyDownConversionRecordsSend",
-        "A batch cannot be converted while the response is sent: the broker closes the connection.",
-        "Fetch less at a time, or update the client.",
+        "A batch cannot be converted after the response has begun: the broker closes the connection.",
+        "Fetch fewer bytes at a time, or update the client.",
     )
     DOWN_CONVERSION = (
         "DOWN_CONVERSION", FETCH, 0, "down-conversion", "KIP-31, KIP-98, RecordsUtil.downConvert",
-        "The client knows an older message format alone, so every record is written again for it.",
+        "The client supports only an older message format, so the broker rewrites every record.",
         "Update the client: Fetch 4 and later need no conversion.",
     )
 
 
 # fmt: off
 class Finding(StrEnum):
-    """What a broker accepts although somebody will stumble over it.
+    """Defect that a broker accepts and that affects consumers or operators.
 
     A member is a string, its own name in lower case, such as ``"poisoned"``.
 
@@ -487,69 +488,69 @@ class Finding(StrEnum):
 
     POISONED = (
         "poisoned", "record length", "DefaultRecordBatch.skipKeyValueIterator, KAFKA-8106",
-        "The length of a record is wrong. A broker that keeps the batch does not look at it; a consumer stops there.",
-        "Look at the client's encoder, and do not store the batch.",
+        "The length of a record is wrong. A broker that keeps the batch ignores it; a consumer stops there.",
+        "Check the client's encoder, and do not store the batch.",
     )
     UNSEEN_OFFSETS = (
         "unseen_offsets", "offset deltas of an uncompressed batch", "LogValidator.assignOffsetsNonCompressed",
-        "Offset deltas are not 0, 1, 2, ...; a broker does not look at them in an uncompressed batch, so the log gets "
-        "offsets twice or out of order.",
+        "Offset deltas are not 0, 1, 2, ...; a broker ignores them in an uncompressed batch, so the log gets "
+        "duplicate or unordered offsets.",
         "Update the client: it must count offset deltas from 0.",
     )
     BAD_LZ4_HEADER_CHECKSUM = (
         "bad_lz4_header_checksum", "LZ4 header checksum", "KIP-57",
-        "The LZ4 frame's header checksum is wrong by the standard; magic 0 has it so, and readers do not check it.",
+        "The LZ4 frame's header checksum violates the standard, as magic 0 requires; readers do not check it.",
         "Use a client that writes magic 1 or 2 with the standard checksum (recordpress.fix_lz4_header).",
     )
     TRAILING_BYTES = (
         "trailing_bytes", "end of the compressed stream", "DefaultRecordBatch.RecordIterator",
-        "Bytes follow the last record's stream inside of the batch; they are stored, and readers skip them.",
-        "Look at the client's compressor; the bytes cost space, and some readers refuse them.",
+        "The batch has bytes after the end of the compressed stream; brokers store them, and readers skip them.",
+        "Check the client's compressor; the bytes cost space, and some readers reject them.",
     )
     UNKNOWN_ATTRIBUTES = (
         "unknown_attributes", "attribute bits", "DefaultRecordBatch",
-        "Attribute bits are set that Kafka does not define for a client; they are stored.",
+        "The batch has attribute bits that Kafka does not define for a client; brokers store them.",
         "Have the client leave them at 0: a later version may give them a meaning.",
     )
     NEGATIVE_TIMESTAMPS = (
         "negative_timestamps", "timestamp below -1", "LogValidator.validateTimestamp",
-        "A record's timestamp is below -1, which means nothing; the header's largest timestamp becomes -1.",
-        "Have the client write -1 where it has no time.",
+        "A record's timestamp is below -1, which has no meaning; the header's largest timestamp becomes -1.",
+        "Have the client write -1 for records without a timestamp.",
     )
     LOST_FIELDS = (
         "lost_fields", "fields without a place", "RecordsUtil.downConvert",
         "Headers, timestamps, producers or transactions of records are lost: the older format has no place for them.",
-        "Update the client: Fetch 4 and later get all of it.",
+        "Update the client: Fetch 4 and later get all fields.",
     )
     DROPPED_MARKERS = (
         "dropped_markers", "control batches without a place", "KIP-98, RecordsUtil.downConvert",
-        "Control batches are left out, so records of aborted transactions look like all others.",
+        "Control batches are omitted, so records of aborted transactions look like all others.",
         "Update the client, and have it read committed records.",
     )
     REPEATED_BATCHES = (
         "repeated_batches", "batches that are sent twice", "LazyDownConversionRecords.Iterator",
-        "The batches before the first one that has something to convert are counted as one, so batches are sent again.",
-        "Have the client skip offsets that it has seen, or update it.",
+        "The batches before the first one with records are counted as one, so the broker sends some batches twice.",
+        "Have the client skip repeated offsets, or update it.",
     )
     OVERFLOW_FILLER = (
         "overflow_filler", "filler of the response", "KIP-283, LazyDownConversionRecordsSend",
-        "The response was announced as longer than its records are: it ends with an entry that looks like a cut one.",
-        "Nothing needs to change; a client must take it for a cut entry.",
+        "The announced response is longer than its records: it ends with an entry that looks incomplete.",
+        "No change is needed; a client must treat it as an incomplete entry.",
     )
     CUT_ENTRY = (
         "cut_entry", "cut entry of the response", "KIP-74, LogSegment.read",
-        "The last entry is cut where the limit of the response lies; the client fetches it again.",
-        "Nothing needs to change; a client must leave the part out.",
+        "The last entry is incomplete because of the response limit; the client fetches it again.",
+        "No change is needed; a client must ignore the incomplete entry.",
     )
 
 
 def reasons_of(bits: int) -> list[Reason]:
-    """The reasons to rebuild that are in a bit set of the validator in C."""
+    """Return the reasons to rebuild in a bit set of the C validator."""
     return [reason for bit, reason in enumerate(_REBUILDS) if bits >> bit & 1] if bits else []
 
 
 def findings_of(bits: int) -> list[Finding]:
-    """The findings that are in a bit set of the validator in C."""
+    """Return the findings in a bit set of the C validator."""
     return [finding for bit, finding in enumerate(Finding) if bits >> bit & 1] if bits else []
 
 

@@ -11,11 +11,13 @@ from recordpress._c.wire cimport (
     rp_utf8_sequence, rp_varlong_size, rp_varlong_write,
 )
 from recordpress.broker._check cimport (
-    ANY_ENTRIES, FAILED, INVALID_RECORD, MESSAGE_TOO_LARGE, NO_TIMESTAMP, UNKNOWN_SERVER_ERROR,
-    UNSUPPORTED_FOR_MESSAGE_FORMAT, refuse,
+    ANY_ENTRIES, FAILED, NO_TIMESTAMP, refuse,
+)
+from recordpress.broker._error_codes cimport (
+    INVALID_RECORD, MESSAGE_TOO_LARGE, UNKNOWN_SERVER_ERROR, UNSUPPORTED_FOR_MESSAGE_FORMAT,
 )
 from recordpress.codecs.codec cimport row_of
-from recordpress.record.encode cimport MAX_SET_SIZE, batch_options
+from recordpress.record.encode cimport MAX_SET_SIZE, batch_options, keep_header
 from recordpress.record.set_writer cimport (
     writer_expect, writer_free, writer_next_at, writer_open, writer_result, writer_rows, writer_take,
 )
@@ -26,7 +28,7 @@ cdef enum:
 
 
 cdef void set_options(validator* v, int level) noexcept nogil:
-    cdef batch_options* o = &v.writer.encoder.options
+    cdef batch_options* o = &v.writer.batch.encoder.options
     cdef const rp_batch* first = &v.first
     o.magic, o.codec, o.level, o.codecs = v.target_magic, v.target_codec, level, v.context.codecs
     o.attributes = row_of(v.context.codecs, v.target_codec).attributes
@@ -35,7 +37,7 @@ cdef void set_options(validator* v, int level) noexcept nogil:
     if first.magic == 2 and v.target_magic == 2:
         o.attributes |= first.attributes & RP_TRANSACTIONAL
     o.log_append_time = v.now_ms
-    o.producer_id, o.producer_epoch, o.base_sequence = first.producer_id, first.producer_epoch, first.base_sequence
+    keep_header(o, first)
     o.partition_leader_epoch = v.leader_epoch
     o.delete_horizon_ms = -1
 
@@ -44,7 +46,7 @@ cdef int begin_rebuild(validator* v, int level) except -1:
     cdef batch_options options
     memset(&v.writer, 0, sizeof(v.writer))
     set_options(v, level)
-    options = v.writer.encoder.options
+    options = v.writer.batch.encoder.options
     writer_open(&v.writer, None, None)
     v.writing = True
     with nogil:

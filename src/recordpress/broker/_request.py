@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from recordpress._protocol_errors import Errors
-from recordpress.broker._analyze import Analysis, BatchHeader
+from recordpress.broker._analyze import Analysis
 from recordpress.broker._config import CODEC_IDS
 from recordpress.broker._reasons import Reason
 from recordpress.broker._verdict import Verdict, refused
 from recordpress.broker._versions import BrokerRules
+from recordpress.record.header import CODEC_BITS, BatchHeader
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -94,10 +95,11 @@ def _check_batches(
     if first.magic != 2:
         return refused(rules.invalid_record, Reason.REQUEST_MAGIC)
     if rules.zstd and request.version < _TAKES_ZSTD:
-        if first.codec not in known:
+        codec = first.attributes & CODEC_BITS
+        if codec not in known:
             code = Errors.UNSUPPORTED_COMPRESSION_TYPE if helpful else Errors.UNKNOWN_SERVER_ERROR
             return refused(code, Reason.UNKNOWN_CODEC)
-        if first.codec >= CODEC_IDS["zstd"]:  # codecs of the caller need what zstd needs
+        if codec >= CODEC_IDS["zstd"]:  # codecs of the caller need what zstd needs
             return refused(Errors.UNSUPPORTED_COMPRESSION_TYPE, Reason.ZSTD_PRODUCE_VERSION)
     if found.refusal and found.scan_error_after == 1:
         return refused(_scan_code(found, helpful), Reason[found.refusal])

@@ -13,28 +13,14 @@ from recordpress.broker._config import CODEC_IDS, LogConfig, TopicConfig, Value,
 from recordpress.broker._validator import RULES
 from recordpress.broker._versions import BrokerRules, rules_of
 from recordpress.codecs import CodecRegistry
-from recordpress.codecs.table import CodecTable, codecs_given
+from recordpress.codecs.table import PLUGGABLE, CodecTable, codecs_given
 
-_PLUGGABLE = 5  # KIP-984
 _NAMES, _VALUES = frozenset((str,)), frozenset((str, int, bool))
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a broker decides.
-
-    Attributes
-    ----------
-    rules : BrokerRules
-    config : LogConfig
-    codecs : CodecTable | None
-    known_codecs : frozenset of int
-        Ids that a broker of this release knows; with plug-ins, theirs too.
-    last_codec : int
-        The highest of them.
-    quirks : int
-        `rules.quirks` as bits of `recordpress.broker._validator.RULES`.
-    """
+    """How a broker decides."""
 
     rules: BrokerRules
     config: LogConfig
@@ -45,14 +31,7 @@ class Settings:
 
 
 def settings_of(broker_version: str, topic_config: TopicConfig | None, codecs: CodecRegistry | None) -> Settings:
-    """A release with its topic's settings, by Kafka's property names.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A release that is not known, a name that Kafka does not have, or a value that it does not take.
-    ArgumentTypeError
-    """
+    """A release with its topic's settings, by Kafka's property names."""
     given = {} if topic_config is None else topic_config
     if codecs is None and type(given) is dict and type(broker_version) is str:
         types = tuple(map(type, given.values()))
@@ -69,8 +48,8 @@ def _remembered(broker_version: str, items: tuple[tuple[str, Value], ...], types
 
 def _read(broker_version: str, topic_config: Mapping[str, Value] | None, codecs: CodecTable | None) -> Settings:
     rules = rules_of(broker_version)
-    known = {id for name, id in CODEC_IDS.items() if name != "zstd" or rules.zstd}
+    known = {id for id in CODEC_IDS.values() if id <= rules.last_codec}
     if codecs is not None:
-        known.add(_PLUGGABLE)
+        known.add(PLUGGABLE)
     quirks = sum(RULES[name] for name in rules.quirks)
     return Settings(rules, log_config(topic_config, rules, codecs), codecs, frozenset(known), max(known), quirks)

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint8_t
 
 from recordpress._buffers cimport InputView
-from recordpress.broker._analyze cimport BatchHeader
+from recordpress.record.header cimport BatchHeader
 from recordpress.broker._check cimport validator
 
 cdef enum:

@@ -1,6 +1,6 @@
 from typing_extensions import disjoint_base
 
-from recordpress.broker._analyze import BatchHeader
+from recordpress.record.header import BatchHeader
 
 @disjoint_base
 class StoredSet:

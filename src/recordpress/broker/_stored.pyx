@@ -14,24 +14,13 @@ from recordpress._c.wire cimport (
     RP_ATTRIBUTES_OFFSET, RP_BATCH_HEADER, RP_LOG_OVERHEAD, RP_MIN_ENTRY_SIZE, RP_OK, RP_PARTITION_LEADER_EPOCH_OFFSET,
     rp_batch, rp_batch_next, rp_batch_read, rp_error, rp_store_be32, rp_store_be64,
 )
-from recordpress.broker._analyze cimport header_of
+from recordpress.record.header cimport header_of
 from recordpress.broker._check cimport NO_TIMESTAMP
 from recordpress.record.in_place cimport set_max_timestamp
 
 
 cdef class StoredSet:
-    """A record set as the log has it.
-
-    Attributes
-    ----------
-    size : int
-        In bytes.
-    header : BatchHeader | None
-        Of the first entry.
-    rewritten : bool
-        Of a set that was kept: more than offsets and leader epochs changed in its headers.
-    records : bytes
-    """
+    """A record set as the log has it."""
 
     cdef bytes joined(self):
         cdef bytes records = PyBytes_FromStringAndSize(PyBytes_AS_STRING(self.sent) + self.start, self.size)

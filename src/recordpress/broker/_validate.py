@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from recordpress.broker._config import TopicConfig
 from recordpress.broker._partition_log import partition
 from recordpress.broker._verdict import Verdict
+from recordpress.broker._versions import NEWEST_RELEASE
 from recordpress.codecs import CodecRegistry
-from recordpress.log import ProducerState
+from recordpress.log.sidecars import ProducerState
 from recordpress.typing import Integer, Time
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def validate(
     records: Buffer | None,
     *,
-    broker_version: str = "4.3",
+    broker_version: str = NEWEST_RELEASE,
     produce_version: Integer | None = None,
     topic_config: TopicConfig | None = None,
     transactional_id: str | None = None,
@@ -38,7 +39,7 @@ def validate(
     records : bytes-like or None
         The partition's record set in a Produce request.
     broker_version : str
-        A release of Kafka from 0.8.2 to 4.3, such as ``"3.9"`` or ``"3.9.2"``.
+        A release of Kafka from 0.8.2 to 4.4, such as ``"3.9"`` or ``"3.9.2"``.
     produce_version : int, optional
         Of the request; without it, the one that a client would choose: 2 for magic 0 and 1 if the broker still takes
         it, else the latest that the broker takes.
@@ -54,7 +55,7 @@ def validate(
     now_ms : time, optional
         The broker's clock, in ms since 1970; without it, this machine's.
     producers : iterable of ProducerState, optional
-        What the partition knows of producers: what `recordpress.log.read_snapshot` returns.
+        What the partition knows of producers: what `recordpress.log.sidecars.read_snapshot` returns.
     verified_transactions : iterable of str
         The transactional ids whose transactions the coordinator knows, this partition included (KIP-890).
     helpful : bool

@@ -51,5 +51,6 @@ def validate_records(
     rules: Integer = 0,
     helpful: bool = False,
     codecs: CodecRegistry | CodecTable | None = None,
+    max_record_bytes: Integer = 0,
     max_decompressed_bytes: Integer = ...,
 ) -> Validation: ...

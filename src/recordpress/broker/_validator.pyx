@@ -18,11 +18,13 @@ from recordpress._c.wire cimport (
 )
 from recordpress._status cimport error_of, place_of
 from recordpress.broker._check cimport (
-    ANY_ENTRIES, CODEC_DIFFERS, COUNTS_FREE, FAILED, FIRST_ERROR, INVALID_RECORD, MAGIC_CONVERSION, NEGATIVE_TIMESTAMPS,
+    ANY_ENTRIES, CODEC_DIFFERS, COUNTS_FREE, FAILED, FIRST_ERROR, MAGIC_CONVERSION, NEGATIVE_TIMESTAMPS,
     NON_SEQUENTIAL_INNER_OFFSETS, NO_TIMESTAMP, NULL_KEY, OFFSETS_REFUSED, OUT_OF_RANGE, STRICT_LENGTHS, TARGET_V0,
-    TYPE_OF_ALL, UNKNOWN_ATTRIBUTES, UNKNOWN_SERVER_ERROR, UNSEEN_OFFSETS, UNSUPPORTED_COMPRESSION_TYPE,
-    UNSUPPORTED_FOR_MESSAGE_FORMAT, WHOLE_RECORDS, WRONG_MAGIC, WRONG_OFFSET, ZSTD_TAIL, check_batch, refuse, rejected,
-    validator,
+    TYPE_OF_ALL, UNKNOWN_ATTRIBUTES, UNSEEN_OFFSETS, WHOLE_RECORDS, WRONG_MAGIC, WRONG_OFFSET, ZSTD_TAIL, check_batch,
+    refuse, rejected, validator,
+)
+from recordpress.broker._error_codes cimport (
+    INVALID_RECORD, UNKNOWN_SERVER_ERROR, UNSUPPORTED_COMPRESSION_TYPE, UNSUPPORTED_FOR_MESSAGE_FORMAT,
 )
 from recordpress.broker._rebuild cimport begin_rebuild, check_written, end_rebuild, free_rebuild
 from recordpress.broker._stored cimport StoredSet, keep, written
@@ -201,41 +203,7 @@ FINDINGS = ("poisoned", "unseen_offsets", "bad_lz4_header_checksum", "trailing_b
 
 
 cdef class Validation:
-    """What LogValidator returns, or throws.
-
-    Attributes
-    ----------
-    error_code : int
-        Kafka's; 0: accepted.
-    refusal : str | None
-        With an error: the name of the `Reason`.
-    error_message : str | None
-        With an error: the message in the broker's answer; brokers explain rejected records only.
-    detail : str | None
-        With an error: details and position that the reason does not give.
-    record_errors : list of (int, str)
-        Index in the batch and text of each record that was rejected.
-    stored : StoredSet | None
-        What the log will hold; None with an error.
-    records : bytes
-        Its bytes.
-    path : str
-        "A", in place; "B", converted; "C", compressed: in place unless `rebuilt`.
-    rebuilt : bool
-        Records were written again.
-    size_may_have_changed : bool
-        The sizes have to be checked again.
-    largest_batch : int
-        Bytes of the largest entry of `records`.
-    reasons, findings : int
-        Bit i stands for REASONS[i] and FINDINGS[i].
-    max_timestamp, shallow_offset_of_max_timestamp : int
-        Over all records, and the last offset of the first batch that has it; -1: none has a timestamp.
-    log_append_time : int
-        The broker's time where the topic has LogAppendTime, else -1.
-    next_offset : int
-        After the last record.
-    """
+    """What LogValidator returns, or throws."""
 
     cdef readonly int error_code, reasons, findings
     cdef readonly str refusal, error_message, detail, path
@@ -290,6 +258,13 @@ cdef str rejection_text(const rejected* r, const validator* v, bint skips):
             f"LogAppendTime.")
 
 
+cdef str size_text(const validator* v):
+    """DefaultRecord.readFrom"""
+    if v.err.found < 0:
+        return f"Invalid record size: {v.err.found} is negative."
+    return f"Invalid record size: {v.err.found} exceeds the configured maximum record size of {v.max_record_bytes}."
+
+
 cdef list record_errors_of(const validator* v):
     cdef const rejected* r = <const rejected*>v.errors.data
     cdef bint skips = v.skips and rp_batch_codec(&v.batch) != 0
@@ -317,7 +292,7 @@ cdef Validation refused(const validator* v, int path):
         answer.record_errors = record_errors_of(v)
         answer.error_message = errors_text(answer.record_errors, v.has_timestamp_error)
     elif v.err.status != RP_OK:
-        answer.detail = detail_of(v)
+        answer.detail = size_text(v) if answer.refusal == "RECORD_SIZE" else detail_of(v)
     return answer
 
 
@@ -366,11 +341,11 @@ cdef int set_timestamps(Validation answer, const validator* v, int path) except 
         if path == IN_PLACE_UNCOMPRESSED and v.target_magic == 0:
             answer.max_timestamp = answer.shallow_offset_of_max_timestamp = -1
     elif v.writing:
-        answer.max_timestamp = v.writer.encoder.max_timestamp
+        answer.max_timestamp = v.writer.batch.encoder.max_timestamp
         if answer.max_timestamp == NO_TIMESTAMP:
             answer.shallow_offset_of_max_timestamp = -1
         elif alone:
-            answer.shallow_offset_of_max_timestamp = v.writer.encoder.offset_of_max_timestamp
+            answer.shallow_offset_of_max_timestamp = v.writer.batch.encoder.offset_of_max_timestamp
     elif path == IN_PLACE_UNCOMPRESSED:
         answer.shallow_offset_of_max_timestamp = v.max_timestamp_offset
     return 0
@@ -436,68 +411,8 @@ cdef codec_id(object value, str name, CodecTable table):
 def validate_records(data, *, source_codec, target_codec, target_level=None, target_magic=2, log_append_time=False,
                      before_max_ms=INT64_MAX, after_max_ms=INT64_MAX, compacted=False, leader_epoch=0, next_offset=0,
                      now_ms, origin_client=True, rules=0, helpful=False, codecs=None,
-                     max_decompressed_bytes=DEFAULT_MAX_SIZE):
-    """LogValidator.validateMessagesAndAssignOffsets.
-
-    Parameters
-    ----------
-    data : bytes-like
-        A record set that `analyze` found no error in. Its checksums are not compared again, except those of messages
-        inside of a compressed message.
-    source_codec, target_codec : int
-        What `analyze` says, and what the topic asks for: Kafka's ids, or rows of `codecs`.
-    target_level : int | None
-        Of the target codec; None: its default.
-    target_magic : int
-        Of the log: 0, 1 or 2.
-    log_append_time : bool
-        message.timestamp.type is LogAppendTime.
-    before_max_ms, after_max_ms : int
-        message.timestamp.before.max.ms and after.max.ms, 0 or more.
-    compacted : bool
-        cleanup.policy contains compact.
-    leader_epoch : int
-        Stored in batches of magic 2.
-    next_offset : int
-        Of the first record, once it is stored.
-    now_ms : int
-        The broker's clock, in ms since 1970.
-    origin_client : bool
-        The set comes in a Produce request, and not from a coordinator.
-    rules : int
-        Bits of `RULES`: how older brokers differ.
-    helpful : bool
-        Errors for which brokers have no code get the one that fits; a batch that a broker tries to repair without
-        success is repaired; differences of timestamps do not wrap.
-    codecs : CodecRegistry | None
-        Codec plug-ins in addition to Kafka's five.
-    max_decompressed_bytes : int
-        Cap on the decompressed size of one batch.
-
-    Returns
-    -------
-    Validation
-        The same findings whether `helpful` or not.
-
-    Raises
-    ------
-    OutputTooLargeError
-        A batch is larger than max_decompressed_bytes, so that what a broker would say of it is not known. With
-        `helpful` it is refused with 10 instead.
-    InvalidArgumentError, ArgumentTypeError
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.broker._validator import validate_records
-    >>> data = recordpress.write_records([b"a", b"b"], timestamps=[5, 6], compression_type="lz4")
-    >>> answer = validate_records(data, source_codec=3, target_codec=3, next_offset=100, now_ms=10)
-    >>> answer.error_code, answer.path, answer.rebuilt, answer.next_offset
-    (0, 'C', False, 102)
-    >>> [batch] = recordpress.read_batches(answer.records)
-    >>> batch.base_offset, batch.partition_leader_epoch
-    (100, 0)
-    """
+                     max_record_bytes=0, max_decompressed_bytes=DEFAULT_MAX_SIZE):
+    """LogValidator.validateMessagesAndAssignOffsets."""
     cdef validator v
     cdef CodecTable table = table_of(codecs)
     cdef InputView view = InputView(data)
@@ -520,6 +435,7 @@ def validate_records(data, *, source_codec, target_codec, target_level=None, tar
     v.after_max_ms = integer_of(after_max_ms, "after_max_ms", 0, INT64_MAX)
     v.least_timestamp, v.most_timestamp = bound(v.now_ms, -v.before_max_ms), bound(v.now_ms, v.after_max_ms)
     v.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
+    v.max_record_bytes = integer_of(max_record_bytes, "max_record_bytes", 0, INT32_MAX)
     v.max_timestamp = v.max_timestamp_offset = v.least_timestamp_seen = NO_TIMESTAMP
     v.context = context_acquire(&table.rows)
     if v.context == NULL:

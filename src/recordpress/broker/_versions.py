@@ -31,89 +31,46 @@ class MessageSets(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class BrokerRules:
-    """How the brokers of one release differ from others.
-
-    Attributes
-    ----------
-    version : tuple of int
-    max_magic : int
-        Of message formats that the log may hold.
-    produce_versions : (int, int)
-        Of the Produce requests that are answered; others close the connection.
-    zstd : bool
-        Whether codec id 4 is known.
-    gates_zstd_by_protocol : bool
-        Whether zstd is refused where inter.broker.protocol.version is below 2.1.
-    has_invalid_record : bool
-        Whether error 87 exists.
-    has_inter_broker_protocol : bool
-        Whether inter.broker.protocol.version, and with it message.format.version, may choose an older format.
-    has_compression_levels, has_timestamp_bounds : bool
-        Whether compression.<codec>.level, and the bounds before.max.ms and after.max.ms, are settings.
-    default_after_max_ms, default_max_message_bytes, least_segment_bytes : int
-        Of message.timestamp.after.max.ms, max.message.bytes and segment.bytes.
-    verifies_transactions : bool
-        Whether the coordinator is asked before the first batch of a transaction is appended.
-    compares_producers : bool
-        Whether that needs no transactional id: the producers of all batches in the set are read and compared.
-    epoch_bump_produce_version : int | None
-        From this Produce on, each transaction has its own epoch; None if no Produce does that.
-    transactions_have_epochs, fences_before_verification, bumped_epochs_begin_at_0 : bool
-        Whether an open transaction is identified by its epoch, too; whether an older epoch is refused before the
-        coordinator
-        is asked; and whether a producer of which nothing is known must begin with sequence 0 in such an epoch.
-    message_sets : MessageSets | None
-        Before 0.11: which code takes sets of messages.
-    request_checks : {'none', 'parser', 'first batch', 'partition'}
-        What happens to a record set that the request layer refuses: there is no such layer; the request of Produce 3
-        and later is not parsed, and the connection closed; so it is, in every Produce without a first batch;
-        the partition gets an error.
-    scans_magic_first : bool
-        Whether a scanner looks at the magic of an entry that is cut.
-    needs_transactional_id : bool
-        Whether transactional batches need a transactional id in the request.
-    remembered_batches : int
-        Of each producer, for retries.
-    unknown_producer : {'welcome', 'out of order', 'unknown'}
-        What a producer gets of which nothing is known, if its first sequence is not 0.
-    unknown_sequence : {'welcome', 'out of order', 'unknown'}
-        The same for one of which nothing is known but its epoch.
-    record_errors : bool
-        Whether responses report single records.
-    record_errors_break_old_responses : bool
-        Whether a response before Produce 8 cannot be written if there are such errors.
-    quirks : tuple of str
-        Names in `recordpress.broker._validator.RULES`.
-    """
+    """How the brokers of one release differ from others."""
 
     version: Version
-    max_magic: int = 0
-    produce_versions: tuple[int, int] = (0, 0)
-    zstd: bool = False
-    gates_zstd_by_protocol: bool = False
-    has_invalid_record: bool = False
-    has_inter_broker_protocol: bool = False
-    has_compression_levels: bool = False
-    has_timestamp_bounds: bool = False
+    max_magic: int = 0  # the newest message format that the log may hold
+    produce_versions: tuple[int, int] = (0, 0)  # other Produce requests close the connection
+    last_codec: int = 3  # the highest codec id that is known
+    gates_zstd_by_protocol: bool = False  # zstd is refused where inter.broker.protocol.version is below 2.1
+    has_invalid_record: bool = False  # error 87
+    has_inter_broker_protocol: bool = False  # which may choose an older format, as message.format.version may
+    has_compression_levels: bool = False  # compression.<codec>.level
+    has_timestamp_bounds: bool = False  # message.timestamp.before.max.ms and message.timestamp.after.max.ms
+    has_max_record_size: bool = False  # max.decompressed.message.bytes
     default_after_max_ms: int = 2**63 - 1
     default_max_message_bytes: int = 1000012
     least_segment_bytes: int = 14
-    verifies_transactions: bool = False
-    epoch_bump_produce_version: int | None = None
-    compares_producers: bool = False
-    transactions_have_epochs: bool = False
-    fences_before_verification: bool = False
-    bumped_epochs_begin_at_0: bool = False
-    message_sets: MessageSets | None = None
+    verifies_transactions: bool = False  # the coordinator is asked before the first batch of a transaction
+    epoch_bump_produce_version: int | None = None  # from this Produce on, each transaction has its own epoch
+    compares_producers: bool = False  # even without a transactional id, the producers of all batches are compared
+    transactions_have_epochs: bool = False  # an open transaction is identified by its epoch, too
+    fences_before_verification: bool = False  # an older epoch is refused before the coordinator is asked
+    bumped_epochs_begin_at_0: bool = False  # an unknown producer must begin such an epoch with sequence 0
+    markers_have_new_epochs: bool = False  # transaction.version 2: a marker needs a newer epoch than its transaction
+    last_epoch_may_repeat: bool = False  # in a marker
+    message_sets: MessageSets | None = None  # before 0.11: the code that takes sets of messages
+    # After a set that the request layer refuses ("none": there is no such layer) the connection is closed: "parser", of
+    # Produce 3 and later; "first batch", of every Produce without one. "partition": the partition gets an error.
     request_checks: Literal["none", "parser", "first batch", "partition"] = "none"
-    scans_magic_first: bool = False
-    needs_transactional_id: bool = False
-    remembered_batches: int = 5
-    unknown_producer: Answer = "welcome"
-    unknown_sequence: Answer = "welcome"
-    record_errors: bool = False
-    record_errors_break_old_responses: bool = False
-    quirks: tuple[str, ...] = ()
+    scans_magic_first: bool = False  # even of an entry that is cut
+    needs_transactional_id: bool = False  # for transactional batches
+    remembered_batches: int = 5  # of each producer, for retries
+    unknown_producer: Answer = "welcome"  # whose first sequence is not 0
+    unknown_sequence: Answer = "welcome"  # of a producer whose epoch alone is known
+    record_errors: bool = False  # responses report single records
+    record_errors_break_old_responses: bool = False  # those before Produce 8 cannot be written
+    quirks: tuple[str, ...] = ()  # names in recordpress.broker._validator.RULES
+
+    @property
+    def zstd(self) -> bool:
+        """Whether zstd is known."""
+        return self.last_codec >= 4
 
     @property
     def invalid_record(self) -> int:
@@ -190,7 +147,7 @@ _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
         (2, 1),
         {
             "produce_versions": (0, 7),
-            "zstd": True,
+            "last_codec": 4,
             "request_checks": "first batch",
             "needs_transactional_id": True,
         },
@@ -250,9 +207,13 @@ _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
         {"produce_versions": (3, 13), "fences_before_verification": True, "bumped_epochs_begin_at_0": True},
         "KIP-516, UnifiedLog.maybeStartTransactionVerification, ProducerAppendInfo.checkSequence",
     ),
+    ((4, 2), {"markers_have_new_epochs": True}, "KIP-1228, KAFKA-19999"),
+    ((4, 3), {"last_epoch_may_repeat": True}, "ProducerAppendInfo.checkProducerEpoch"),
+    ((4, 4), {"has_max_record_size": True}, "DefaultRecord.readFrom, LogConfig"),
 )
 OLDEST: Version = (0, 8, 2)
-NEWEST: Version = (4, 3)
+NEWEST: Version = (4, 4)
+NEWEST_RELEASE = ".".join(map(str, NEWEST))
 _LAST_OF_LINE = {0: 11, 1: 1, 2: 8, 3: 9}  # the last minor release of each major line but the newest
 _VERSION = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){1,3}")
 
@@ -285,13 +246,7 @@ def _rules_of(version: Version) -> BrokerRules:
 
 
 def rules_of(broker_version: str) -> BrokerRules:
-    """How brokers of a release decide.
-
-    Raises
-    ------
-    InvalidArgumentError
-        The release is unknown; the message lists the known ones.
-    """
+    """Return the rules of a release; an unknown one is an InvalidArgumentError that lists the known ones."""
     version = version_of(broker_version, "broker_version")
     if not _is_known(version):
         known = ".".join(map(str, OLDEST)), ".".join(map(str, NEWEST))

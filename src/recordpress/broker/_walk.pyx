@@ -20,8 +20,9 @@ from libc.string cimport memset
 from recordpress._buffers cimport pooled, pooled_reserve
 from recordpress._c.wire cimport (
     RP_CODEC_ID, RP_CODEC_MASK, RP_ENTRY_SIZE, RP_IN_RECORDS, RP_KEY_LENGTH, RP_LOG_APPEND_TIME, RP_LOG_OVERHEAD,
-    RP_LZ4, RP_LZ4_HC,
-    RP_MESSAGE_SIZE, RP_MIN_ENTRY_SIZE, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, RP_PLUGIN_UNKNOWN, RP_RECORDS_COUNT,
+    RP_LZ4, RP_LZ4_HC, RP_LZ4_SHORT, RP_MESSAGE_SIZE, RP_MIN_ENTRY_SIZE, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP,
+    RP_PLUGIN_UNKNOWN,
+    RP_RECORDS_COUNT, RP_RECORD_LENGTH,
     RP_RECORDS_LEFT, RP_RECORDS_MISSING, RP_SKIP_ENDED, RP_SKIP_OK, RP_SKIP_TOO_LONG, RP_VALUE_LENGTH, RP_WRAPPER_CODEC,
     RP_WRAPPER_EMPTY, RP_WRAPPER_NULL, RP_WRAPPER_OFFSET, RP_ZSTD, rp_batch, rp_batch_codec, rp_cursor, rp_cursor_left,
     rp_cursor_of, rp_cursor_ok, rp_entry_size, rp_error, rp_fail, rp_load_be32, rp_lz4_frame, rp_lz4_header_read,
@@ -29,10 +30,12 @@ from recordpress._c.wire cimport (
     rp_record_fault, rp_record_place, rp_record_read, rp_record_skip, rp_source, rp_source_fail,
 )
 from recordpress.broker._check cimport (
-    BAD_LZ4_HEADER_CHECKSUM, CORRUPT_MESSAGE, FAILED, FIRST_ERROR, INVALID_RECORD, MESSAGE_TOO_LARGE,
-    NON_SEQUENTIAL_INNER_OFFSETS, NO_ERROR, NO_TIMESTAMP, NULL_KEY, OFFSETS_REFUSED, OUT_OF_RANGE, POISONED,
-    STRICT_LENGTHS, TRAILING_BYTES, UNKNOWN_SERVER_ERROR, UNSEEN_OFFSETS, UNSUPPORTED_COMPRESSION_TYPE, WRONG_MAGIC,
-    WRONG_OFFSET, ZSTD_TAIL, check_rejected, passed, record_error, refuse, reject, rejected, validator,
+    BAD_LZ4_HEADER_CHECKSUM, FAILED, FIRST_ERROR, NON_SEQUENTIAL_INNER_OFFSETS, NO_ERROR, NO_TIMESTAMP, NULL_KEY,
+    OFFSETS_REFUSED, OUT_OF_RANGE, POISONED, STRICT_LENGTHS, TRAILING_BYTES, UNSEEN_OFFSETS, WRONG_MAGIC, WRONG_OFFSET,
+    ZSTD_TAIL, check_rejected, passed, record_error, refuse, reject, rejected, validator,
+)
+from recordpress.broker._error_codes cimport (
+    CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE, UNKNOWN_SERVER_ERROR, UNSUPPORTED_COMPRESSION_TYPE,
 )
 from recordpress.broker._rebuild cimport (
     expect_records, is_same, may_take, refuse_unreadable, take_records, write_record,
@@ -93,7 +96,12 @@ cdef bint is_negative_length(const uint8_t* at, const uint8_t* end) noexcept nog
 cdef int misread(validator* v, const rp_source* s, const uint8_t* at, int32_t index, int fault, bint pending,
                  bint compressed, bint skips) noexcept nogil:
     """No record is at `at`; v.err has the stream's error where one is pending."""
+    cdef rp_cursor cursor = rp_cursor_of(at, <size_t>(s.end - at))
     if fault == RP_SKIP_ENDED and pending:
+        rp_read_varint(&cursor)
+        if (skips and v.err.status == RP_LZ4_SHORT and v.err.found and rp_cursor_ok(&cursor)
+                and not v.rules & STRICT_LENGTHS):
+            return refuse_invalid(v, b"RECORD_STRUCTURE")  # readPartiallyFrom: BufferUnderflowException
         return refuse_stream(v)
     if compressed and not skips and v.rules & STRICT_LENGTHS and is_negative_length(at, s.end):
         return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"RECORD_STRUCTURE")  # ByteBuffer.allocate
@@ -138,6 +146,21 @@ cdef bint refuses_offsets(const validator* v) noexcept nogil:
     return v.rules & OFFSETS_REFUSED and v.target_magic > 0
 
 
+cdef int check_record_size(validator* v, const uint8_t* at, const uint8_t* end) noexcept nogil:
+    """DefaultRecord.readFrom from 4.4 on: the length is compared before anything after it is read."""
+    cdef rp_cursor cursor = rp_cursor_of(at, <size_t>(end - at))
+    cdef int64_t length = rp_read_varint(&cursor)
+    if not rp_cursor_ok(&cursor) or 0 <= length <= v.max_record_bytes:
+        return 0
+    rp_fail(&v.err, RP_RECORD_LENGTH, 0, length, v.max_record_bytes)
+    return refuse_invalid(v, b"RECORD_SIZE")
+
+
+cdef bint may_exceed(const validator* v, const rp_source* s) noexcept nogil:
+    """Whether a record that can be read may be larger than the topic allows."""
+    return v.max_record_bytes and s.end - s.start > v.max_record_bytes and rp_batch_codec(&v.batch)
+
+
 cdef void begin_passing(passed* done) noexcept nogil:
     done.at, done.count, done.most, done.least = NULL, 0, NO_TIMESTAMP, NO_TIMESTAMP
 
@@ -156,9 +179,9 @@ cdef void pass_ordinary(validator* v, const rp_source* s) noexcept nogil:
     cdef const uint8_t* at = start
     cdef int64_t timestamp, most = done.most, least = done.least, first = v.least_timestamp, last = v.most_timestamp
     cdef int64_t next = <int64_t>(<uint64_t>v.expected - <uint64_t>s.base_offset) + done.count
-    cdef int32_t count = done.count
+    cdef int32_t count = done.count, ordinary = count if may_exceed(v, s) else s.count
     cdef bint needs_key = v.compacted, any_time = v.log_append_time
-    while count < s.count and rp_record_read(&cursor, &r):
+    while count < ordinary and rp_record_read(&cursor, &r):
         timestamp = <int64_t>(<uint64_t>s.base_timestamp + <uint64_t>r.timestamp)
         if r.offset != next or (needs_key and r.key.size < 0):
             break
@@ -181,6 +204,7 @@ cdef int walk_records(validator* v, const rp_source* s, bint pending, bint compr
     cdef int kind, fault
     cdef bint in_order = True, writing = v.writing, by_client = s.log_append_time
     cdef bint same = writing and may_take(v, s)   # so far, nothing was handed to the builder
+    cdef bint sized = compressed and v.max_record_bytes, exceeds = may_exceed(v, s)
     if writing and not same:
         expect_records(v, s.end - s.start)
     if not writing and not by_client:
@@ -189,7 +213,11 @@ cdef int walk_records(validator* v, const rp_source* s, bint pending, bint compr
     expected, most, least = v.expected + v.passed.count, v.passed.most, v.passed.least
     for i in range(v.passed.count, s.count):
         at = cursor.p
+        if exceeds and check_record_size(v, at, s.end):
+            return v.error_code
         if not rp_record_read(&cursor, &r):
+            if sized and check_record_size(v, at, s.end):
+                return v.error_code
             fault = rp_record_fault(at, s.end)
             if skips and not v.rules & STRICT_LENGTHS:
                 again = rp_cursor_of(at, <size_t>(s.end - at))
@@ -204,6 +232,10 @@ cdef int walk_records(validator* v, const rp_source* s, bint pending, bint compr
         if counts and kind == NO_ERROR and r.offset != expected and refuses_offsets(v):
             kind = WRONG_OFFSET
         if kind:
+            if skips:  # the error's text shows sizes as they are written, negative ones too
+                again = rp_cursor_of(at, <size_t>(s.end - at))
+                rp_record_skip(&again, &r)
+                rp_record_place(s, &r)
             if reject_record(v, kind, i, &r, 2, 0):
                 return v.error_code
             writing = False

@@ -1,4 +1,4 @@
-"""The program: which verbs there are, and how one of them is run."""
+"""The program: its verbs, and the call of one of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recordpress.cli._verbs import COMPLETION_VARIABLE, PROGRAM, VERBS
 
 
 class Verbs(click.Group):
-    """The verbs by name."""
+    """Verbs by name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -30,7 +30,7 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in VERBS and not args[0].startswith("-"):
-            ctx.fail(f"there is no command {args[0]!r}; there are {', '.join(VERBS)}")
+            ctx.fail(f"unknown command {args[0]!r}; commands are {', '.join(VERBS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -46,7 +46,7 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 program = Verbs(
     PROGRAM,
-    help="""What is in Kafka's log directories, and in copies of them, without a broker.
+    help="""Inspect, check and copy Kafka's log directories without a broker.
 
     Paths are .log files, partition directories, log dirs, patterns, or URLs such as s3://bucket/path. Every command
     has a --help with examples.""",
@@ -62,7 +62,7 @@ program = Verbs(
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command that the arguments name; returns the exit status."""
+    """Run the command in the arguments; return the exit status."""
     instruction = os.environ.get(COMPLETION_VARIABLE)
     if instruction:
         from click.shell_completion import shell_complete
@@ -96,5 +96,5 @@ def run(arguments: list[str]) -> int:
 
 
 def _forget_stdout() -> None:
-    """What is still to be written goes nowhere, so that Python does not complain about it at exit."""
+    """Discard unwritten output, so that Python does not report it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

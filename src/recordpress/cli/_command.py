@@ -1,4 +1,4 @@
-"""The base of all verbs: a command whose ``--help`` is a manual page, and the options that several verbs share."""
+"""Base of all verbs: a command whose ``--help`` is a manual page, and options of several verbs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from recordpress._arguments import MOST_THREADS
+from recordpress.broker.calls import NEWEST_RELEASE
 from recordpress.cli._parameters import SIZE, Codec, Paths
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -24,13 +26,7 @@ EXIT_STATUS = (
 
 
 class Verb(click.Command):
-    """A command with examples.
-
-    Parameters
-    ----------
-    examples : sequence of (str, str)
-        Command lines and their effects.
-    """
+    """Command with examples."""
 
     def __init__(self, *args: Any, examples: tuple[tuple[str, str], ...] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -111,22 +107,61 @@ def decoding_threads(function: _Function) -> _Function:
     )(function)
 
 
+def sample_options(function: _Function) -> _Function:
+    """Add --sample and --seed, the sample of a log."""
+    seed = click.option(
+        "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for the places of the sample."
+    )
+    sample = click.option(
+        "--sample",
+        "sample_bytes",
+        metavar="SIZE",
+        type=SIZE,
+        default="64MiB",
+        show_default=True,
+        help="Size of the uncompressed sample.",
+    )
+    return sample(seed(function))
+
+
+def broker_version(function: _Function) -> _Function:
+    """Add --broker, the release of Kafka whose rules apply."""
+    return click.option(
+        "--broker",
+        "broker_version",
+        metavar="RELEASE",
+        default=NEWEST_RELEASE,
+        show_default=True,
+        help="Kafka release, 0.8.2 or newer.",
+    )(function)
+
+
+def _inverted(ctx: click.Context, param: click.Parameter, given: bool) -> bool:
+    return not given
+
+
 def copy_options(codec_help: str, dry_run_help: str, codec_required: bool) -> Callable[[_Function], _Function]:
-    """Add the options of verbs that copy a log."""
+    """Add the options of verbs that copy a log, named as the arguments of `recordpress.transcode`."""
 
     def add(function: _Function) -> _Function:
         for option in reversed(
             (
-                click.option("--codec", type=Codec(), required=codec_required, help=codec_help),
+                click.option("--codec", "compression_type", type=Codec(), required=codec_required, help=codec_help),
                 click.option("--level", type=int, help="Codec level; default: that of Kafka's Java producer."),
                 click.option(
                     "--threads",
-                    type=click.IntRange(1, 1024),
+                    type=click.IntRange(1, MOST_THREADS),
                     default=1,
                     show_default=True,
                     help="Number of worker threads.",
                 ),
-                click.option("--no-resume", is_flag=True, help="Ignore the progress of an interrupted run."),
+                click.option(
+                    "--no-resume",
+                    "resume",
+                    is_flag=True,
+                    callback=_inverted,
+                    help="Ignore the progress of an interrupted run.",
+                ),
                 click.option("--dry-run", is_flag=True, help=dry_run_help),
                 codec_plugins,
                 as_json,
@@ -140,7 +175,7 @@ def copy_options(codec_help: str, dry_run_help: str, codec_required: bool) -> Ca
 
 def index_interval(function: _Function) -> _Function:
     """Add --index-interval-bytes, the distance of entries in indexes."""
-    from recordpress.log import INDEX_INTERVAL_BYTES
+    from recordpress.log.check.rebuild import INDEX_INTERVAL_BYTES
 
     return click.option(
         "--index-interval-bytes",

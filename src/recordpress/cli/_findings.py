@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TextIO
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TextIO
 
+from recordpress._file_names import LOG_FILE_SUFFIX
 from recordpress.cli._outcome import CLEAN, FINDINGS, quoted
-from recordpress.cli._output import count, shown
-from recordpress.log import LOG_FILE_SUFFIX, Finding
+from recordpress.cli._output import count, note, print_json, shown
+from recordpress.log import Finding
+
+if TYPE_CHECKING:
+    from recordpress.log import Manifest
 
 _MOST_LINES = 1000  # nobody reads more one by one
 
@@ -62,3 +66,15 @@ def report_reading(findings: Sequence[Finding]) -> int:
     sys.stdout.flush()
     print_findings(findings, sys.stderr)
     return status_of([finding for finding in findings if finding.file.endswith(LOG_FILE_SUFFIX)])
+
+
+def print_copy(copy: Manifest, target: str, as_json: bool, print_text: Callable[[Manifest, str], None]) -> int:
+    """Print the manifest of a copy, as JSON or by `print_text`; return the exit status."""
+    if as_json:
+        print_json(copy.to_dict())
+    else:
+        print_findings(copy.findings)
+        print_text(copy, target)
+        if copy.resumed_segments:
+            note(f"{plural(copy.resumed_segments, 'segment')} finished by an earlier run")
+    return status_of(copy.findings)

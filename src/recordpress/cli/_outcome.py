@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from recordpress._file_names import URL, printable
 from recordpress.cli._verbs import VERBS
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError, RecordpressError, StorageError
 from recordpress.log import Finding
@@ -20,13 +21,7 @@ PIPE_CLOSED = 141  # 128 plus the number of SIGPIPE: the reader closed the pipe
 
 
 def report(error: Exception, program: str) -> int:
-    """Print an error, its place and the next command to try; return the exit status.
-
-    Raises
-    ------
-    Exception
-        The error itself if no command expects it: a bug, which needs a traceback.
-    """
+    """Print an error, its place and the next command to try; return the exit status."""
     if isinstance(error, click.ClickException):
         command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else program
         return _print_error(command, error.format_message(), f"{command} --help", USAGE)
@@ -66,6 +61,8 @@ def quoted(text: str) -> str:
     """Quote text for a shell and a terminal."""
     from shlex import quote
 
+    if URL.match(text):
+        text = printable(text)
     if text.isprintable():
         return quote(text)
     plain = (chr(byte) if 32 <= byte < 127 and byte not in b"'\\" else f"\\x{byte:02x}" for byte in os.fsencode(text))

@@ -1,39 +1,94 @@
-"""What is printed: tables, JSON and bytes on stdout; units that people read."""
+"""Output on stdout: tables, JSON and bytes, with readable units."""
 
 from __future__ import annotations
 
+import codecs
 import errno
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
-from io import RawIOBase
-from typing import Any
+from io import BufferedWriter, RawIOBase, TextIOWrapper
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _WIDEST = 60  # characters of a column of a table of records that is not the last
 _WIDE = 10_000  # for a table that is not on a terminal: nothing is folded or cut
+# What moves a terminal's cursor, changes its state, or reorders or hides text: controls except tabs and ends of lines,
+# bidirectional controls and invisible characters.
+_CONTROL = re.compile(
+    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f]|\r(?!\n)"
+)
 
 
 def print_json(result: object) -> None:
-    """One JSON object. Its text is made before any of it is written."""
+    """Print one JSON object. Its text is complete before any of it is written."""
     write((json.dumps(result, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "surrogateescape"))
 
 
 def write(data: bytes | memoryview) -> None:
-    """Bytes as they are."""
+    """Write bytes unchanged, except for control characters on a terminal."""
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
 
 
-def prepare_streams() -> None:
-    """Streams that may be closed (``>&-``), which Python has as None, or without a buffer: with ``PYTHONUNBUFFERED`` a
-    write may take a part of what it is given, and on a full disk the rest would be missing without an error.
+class _Terminal(RawIOBase):
+    """A terminal that gets the control characters of a text as JSON's escapes, ``\\u001b``."""
 
-    Raises
-    ------
-    OSError
-        stdout is closed.
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self._decoder = codecs.getincrementaldecoder(stream.encoding)("backslashreplace")
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self.stream.fileno()
+
+    def write(self, data: Buffer) -> int:
+        self.write_plain(_CONTROL.sub(_escape, self._decoder.decode(bytes(data))))
+        return len(memoryview(data).cast("B"))
+
+    def write_plain(self, text: str) -> None:
+        """Write a text with its control characters."""
+        self.stream.buffer.write(text.encode(self.stream.encoding, "backslashreplace"))
+        self.stream.buffer.flush()
+
+
+def _escape(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
+
+def write_plain(text: str, stream: TextIO) -> None:
+    """Write our own text, whose control characters a terminal interprets."""
+    stream.flush()
+    raw = _raw(stream)
+    raw.write_plain(text) if isinstance(raw, _Terminal) else stream.write(text)
+
+
+def _raw(stream: TextIO) -> object:
+    return getattr(getattr(stream, "buffer", None), "raw", None)
+
+
+def _on_terminal(stream: TextIO) -> TextIO:
+    if not stream.isatty() or isinstance(_raw(stream), _Terminal):
+        return stream
+    return TextIOWrapper(BufferedWriter(_Terminal(stream)), stream.encoding, stream.errors, "", line_buffering=True)
+
+
+def prepare_streams() -> None:
+    """Escape control characters on a terminal, and repair streams that may be closed (``>&-``), which Python has as
+    None, or without a buffer: with ``PYTHONUNBUFFERED`` a write may take a part of what it is given, and on a full disk
+    the rest would be missing without an error.
     """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - it stays open
@@ -44,38 +99,24 @@ def prepare_streams() -> None:
         sys.stdout = open(  # noqa: SIM115 - it stays open
             stdout.fileno(), "w", encoding=stdout.encoding, errors=stdout.errors, closefd=False
         )
+    sys.stdout, sys.stderr = _on_terminal(sys.stdout), _on_terminal(sys.stderr)
 
 
 def write_out() -> None:
-    """Everything that was printed is written.
-
-    Raises
-    ------
-    OSError
-    """
+    """Flush all output."""
     if sys.stdout is not None:
         sys.stdout.flush()
         os.close(os.dup(1))  # NFS says only when a file is closed what could not be written
 
 
 def note(message: str) -> None:
-    """Something that is not the result."""
+    """Print text that is not part of the result."""
     sys.stdout.flush()  # where both go to one terminal, in order
     print(message, file=sys.stderr)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
-    """Aligned columns: numbers to the right.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Names; one that begins with ``>`` is right-aligned.
-    rows : iterable of sequences
-        Of what `str` turns into text.
-    title : str
-        A line above the table.
-    """
+    """Print aligned columns, with numbers to the right."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -94,22 +135,17 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
         )
     for row in rows:
         table.add_row(*(Text(shown(cell)) for cell in row))
-    if title:
-        console.print(Text(title, style=bold))
     with console.capture() as captured:
+        if title:
+            console.print(Text(title, style=bold))
         console.print(table)
-    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+    write_plain("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()), sys.stdout)
 
 
 class StreamTable:
-    """Aligned columns of rows that come a few at a time.
+    """Table with aligned columns, whose rows arrive a few at a time.
 
     A column grows with what is in it, but never shrinks; the last one takes what is left of a terminal's line.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        As `print_table` takes them.
     """
 
     def __init__(self, columns: Sequence[str]) -> None:
@@ -120,7 +156,7 @@ class StreamTable:
         self._line = _terminal_width() if sys.stdout.isatty() else _WIDE
 
     def print(self, rows: Iterable[Sequence[str]]) -> None:
-        """These rows, after the header if they are the first."""
+        """Print these rows, after the header if they are the first."""
         cells = [[shown(cell) for cell in row] for row in rows]
         if not self._is_begun:
             cells.insert(0, self._names)
@@ -146,12 +182,12 @@ def _terminal_width() -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """Cut a text to this many characters."""
+    """Shorten a text to this many characters."""
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def shown(value: Any) -> str:
-    """A cell's text. Control characters in the data do not reach the terminal."""
+    """Return a cell's text, without control characters that would affect the terminal."""
     if value is None:
         return "-"
     text = str(value)
@@ -159,7 +195,7 @@ def shown(value: Any) -> str:
 
 
 def size(number: float | None) -> str:
-    """Bytes: ``0 B``, ``4.2 MiB``."""
+    """Return bytes as text: ``0 B``, ``4.2 MiB``."""
     if number is None:
         return "-"
     power = 0
@@ -170,17 +206,17 @@ def size(number: float | None) -> str:
 
 
 def count(number: int | None) -> str:
-    """``12,345``."""
+    """Return a number as text: ``12,345``."""
     return "-" if number is None else f"{number:,}"
 
 
 def percent(change: int, of: int) -> str:
-    """How much something has changed: ``-12.5 %``."""
+    """Return a change as text: ``-12.5 %``."""
     return f"{100 * change / of:+.1f} %" if of else "-"
 
 
 def duration(seconds: float) -> str:
-    """``50 ms``, ``3.2 s``, ``12 min 30 s``, ``2 h 5 min``."""
+    """Return a duration as text: ``50 ms``, ``3.2 s``, ``12 min 30 s``, ``2 h 5 min``."""
     if seconds < 1:
         return f"{1000 * seconds:.0f} ms"
     if seconds < 60:
@@ -190,7 +226,7 @@ def duration(seconds: float) -> str:
 
 
 def moment(milliseconds: int | None, timespec: str = "milliseconds") -> str:
-    """A timestamp in UTC, as it can be typed again."""
+    """Return a timestamp in UTC, in a form that options accept."""
     from datetime import UTC, datetime, timedelta
 
     if milliseconds is None or milliseconds < 0:

@@ -11,8 +11,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from recordpress._arguments import INT64_MAX
-from recordpress.codecs.table import CodecTable, check_codec
-from recordpress.errors import InvalidArgumentError
+from recordpress._file_names import refuse_url
+from recordpress.codecs.table import CodecTable
 
 if TYPE_CHECKING:
     _Type: TypeAlias = click.ParamType[Any]
@@ -25,19 +25,9 @@ _AGO = re.compile(r"-(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>ms|s|m|h|d|w)")
 _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 SEPARATOR = ".."
 _CODECS = tuple(CodecTable().ids)
-
-
-def _has_levels(codec: str) -> bool:
-    try:
-        check_codec(codec, 1)
-    except InvalidArgumentError:
-        return False
-    return True
-
-
 _SETTINGS = {
     "compression.type": ("producer", "uncompressed", *_CODECS[1:]),
-    **{f"compression.{codec}.level": () for codec in _CODECS if _has_levels(codec)},
+    **{f"compression.{codec}.level": () for codec in CodecTable().levels},
     "cleanup.policy": ("delete", "compact"),
     "max.message.bytes": (),
     "message.format.version": (),
@@ -49,7 +39,7 @@ _SETTINGS = {
 
 
 class Size(_Type):
-    """Bytes: ``4096``, ``64k``, ``1MiB``. Every prefix stands for a power of 1024, as in Kafka's settings."""
+    """Number of bytes: ``4096``, ``64k``, ``1MiB``. Every prefix is a power of 1024, as in Kafka's settings."""
 
     name = "size"
 
@@ -58,13 +48,13 @@ class Size(_Type):
             return value
         match = _SIZE.fullmatch(value.strip())
         if not match:
-            self.fail(f"{value!r} is not a size: 4096, 64k, 1MiB", param, ctx)
+            self.fail(f"{value!r} is not a size such as 4096, 64k or 1MiB", param, ctx)
         power = " kmgt".index(match["unit"].lower() or " ")
         return int(float(match["number"]) * 1024**power)
 
 
 class Codec(click.Choice):  # type: ignore[type-arg]
-    """A codec of Kafka's, or one that ``--codec-plugin`` loaded."""
+    """Codec of Kafka's, or one that ``--codec-plugin`` loaded."""
 
     def __init__(self) -> None:
         super().__init__(_CODECS)
@@ -75,7 +65,7 @@ class Codec(click.Choice):  # type: ignore[type-arg]
 
 
 class Share(_Type):
-    """A fraction: ``5%``, ``0.05``."""
+    """Fraction: ``5%``, ``0.05``."""
 
     name = "share"
 
@@ -85,12 +75,12 @@ class Share(_Type):
         match = _SHARE.fullmatch(value.strip())
         share = float(match["number"]) / (100 if match["percent"] else 1) if match else 2.0
         if share > 1:
-            self.fail(f"{value!r} is not a part of something: 5%, 0.05", param, ctx)
+            self.fail(f"{value!r} is not a share such as 5% or 0.05", param, ctx)
         return share
 
 
 class Timestamp(_Type):
-    """Milliseconds since 1970: ISO 8601 (UTC where no zone is given), the milliseconds themselves, or a time ago."""
+    """Milliseconds since 1970: ISO 8601 (UTC without a zone), the milliseconds themselves, or an age."""
 
     name = "time"
 
@@ -105,7 +95,9 @@ class Timestamp(_Type):
         milliseconds = _of_iso(text)
         if milliseconds is None:
             self.fail(
-                f"{value!r} is not a time: 2026-09-01T12:00Z, 1788264000000 (milliseconds since 1970), -2h", param, ctx
+                f"{value!r} is not a time such as 2026-09-01T12:00Z, 1788264000000 (milliseconds) or -2h",
+                param,
+                ctx,
             )
         return milliseconds
 
@@ -134,14 +126,14 @@ class Offset(_Type):
 
 
 class Bounds(NamedTuple):
-    """A range from `start` up to, but not including, `end`; None: no bound."""
+    """Range from `start` up to, but excluding, `end`; None means unbounded."""
 
     start: int | None
     end: int | None
 
 
 class Range(_Type):
-    """``FROM``, ``FROM..TO`` or ``..TO``; TO is not included."""
+    """``FROM``, ``FROM..TO`` or ``..TO``; TO is excluded."""
 
     name = "range"
 
@@ -153,10 +145,10 @@ class Range(_Type):
             return value
         start, _, end = value.partition(SEPARATOR)
         if not start and not end:
-            self.fail(f"{value!r} is not a range: FROM, FROM..TO or ..TO", param, ctx)
+            self.fail(f"{value!r} is not a range of the form FROM, FROM..TO or ..TO", param, ctx)
         bounds = Bounds(*(self.of.convert(text, param, ctx) if text else None for text in (start, end)))
         if bounds.start is not None and bounds.end is not None and bounds.end < bounds.start:
-            self.fail(f"{value!r} ends before it begins", param, ctx)
+            self.fail(f"{value!r} ends before its start", param, ctx)
         return bounds
 
 
@@ -174,7 +166,7 @@ class Names(_Type):
         names = tuple(name.strip() for name in value.split(",") if name.strip())
         accepted = self.accepted()
         if unknown := [name for name in names if name not in accepted]:
-            self.fail(f"there is no {unknown[0]!r}; there are {', '.join(accepted)}", param, ctx)
+            self.fail(f"unknown name {unknown[0]!r}; accepted are {', '.join(accepted)}", param, ctx)
         return names
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -184,7 +176,7 @@ class Names(_Type):
 
 
 class Setting(_Type):
-    """``name=value`` with a name of Kafka's."""
+    """``name=value`` with one of Kafka's names."""
 
     name = "setting"
 
@@ -193,7 +185,7 @@ class Setting(_Type):
             return value
         name, equals, setting = value.partition("=")
         if not equals or not name.strip():
-            self.fail(f"{value!r} is not a setting: compression.type=lz4", param, ctx)
+            self.fail(f"{value!r} is not a setting such as compression.type=lz4", param, ctx)
         return name.strip(), setting.strip()
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -203,12 +195,20 @@ class Setting(_Type):
 
 
 class Paths(_Type):
-    """A path, URL or pattern, which the shell completes."""
+    """Path, URL or pattern, which the shell completes."""
 
     name = "path"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return [CompletionItem(incomplete, type="file")]
+
+
+class LocalPath(Paths):
+    """A path of a local file, not a URL."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        refuse_url(value)
+        return str(value)
 
 
 def one_or_several(paths: Sequence[str]) -> str | list[str]:

@@ -8,7 +8,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from recordpress.cli._output import size
+from recordpress.cli._output import size, write_plain
 
 if TYPE_CHECKING:
     from recordpress.log import Progress as Done
@@ -24,13 +24,6 @@ class Progress:
 
     An instance is a `progress` callback of the library. The working thread rewrites the line, so an interrupt needs no
     cleanup.
-
-    Examples
-    --------
-    >>> with Progress("reading", total=1 << 30) as progress:                       # doctest: +SKIP
-    ...     for piece in pieces:
-    ...         progress.advance(len(piece))
-    reading  ━━━━━━━━                   512.0 MiB of 1.0 GiB  341.2 MiB/s  ETA 0:00:01
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
@@ -78,7 +71,7 @@ class Progress:
             columns = _COLUMNS
         line = line.encode(sys.stderr.encoding, "replace").decode(sys.stderr.encoding)[: columns - 1]
         before, self._width = self._width, max(self._width, len(line))  # an interrupt may come now
-        sys.stderr.write(f"\r{line:{before}}\r{line}")
+        write_plain(f"\r{line:{before}}\r{line}", sys.stderr)
         sys.stderr.flush()
         self._width = len(line)
 

@@ -64,31 +64,26 @@ def shows_records(formats: Sequence[str] = FORMATS) -> Callable[[_Function], _Fu
 
 
 class Shown:
-    """The format in which records are printed.
-
-    Parameters
-    ----------
-    format : str
-        One of FORMATS.
-    columns : sequence of str, optional
-        Default: the usual columns of the format.
-    values : str, optional
-    redact : bool
-    """
+    """Format of printed records."""
 
     def __init__(
-        self, format: str | None, columns: Sequence[str] | None, values: str | None, redact: bool, as_json: bool = False
+        self,
+        format_: str | None,
+        columns: Sequence[str] | None,
+        values: str | None,
+        redact: bool,
+        as_json: bool = False,
     ) -> None:
-        if as_json and format not in (None, "json"):
-            raise click.UsageError(f"--json and --format {format} contradict each other")
-        self.format = "json" if as_json else format or "table"
+        if as_json and format_ not in (None, "json"):
+            raise click.UsageError(f"--json and --format {format_} contradict each other")
+        self.format = "json" if as_json else format_ or "table"
         self.columns = tuple(columns or self._default())
         self.values: ShownAs | None = "size" if redact else values  # type: ignore[assignment]
         if self.format in _BINARY_FORMATS:
             if values or redact:
                 raise click.UsageError(f"--values and --redact apply to text formats, not to --format {self.format}")
             if sys.stdout.isatty():
-                raise click.UsageError(f"{self.format} is binary: redirect it to a file, > records.{format}")
+                raise click.UsageError(f"{self.format} is binary: redirect the output to a file, > records.{format_}")
 
     def _default(self) -> tuple[str, ...]:
         if self.format == "table":
@@ -96,17 +91,7 @@ class Shown:
         return (*PLACES, *RECORD)
 
     def print(self, results: Iterable[Columns], schema: Any, threads: int = 1) -> None:
-        """Print results as they arrive.
-
-        Parameters
-        ----------
-        results : iterable of Columns
-            Results with these columns.
-        schema : tuple of fields
-            Schema of the results.
-        threads : int
-            With more than one, the next result may be read before the previous one is printed.
-        """
+        """Print results as they arrive."""
         if self.format == "table":
             self._print_table(results)
         elif self.format == "json":
@@ -148,14 +133,14 @@ class Shown:
 
 
 def _pieces(results: Iterable[Columns]) -> Iterator[Columns]:
-    """So few rows that their text is still in the cache when it is written: twice as fast as all at once."""
+    """Yield chunks of so few rows that their text stays in the cache until it is written, which doubles the speed."""
     for columns in results:
         for start in range(0, columns.num_rows, _ROWS_AT_ONCE):
             yield columns.slice(start, _ROWS_AT_ONCE)
 
 
 def _values(columns: Columns, name: str) -> Iterable[Any]:
-    """Of one column; times as they are in the log, which knows more of them than a datetime."""
+    """Return the values of one column; times stay numbers, which a datetime may not hold."""
     if name != "timestamp":
         return columns[name]
     import json
@@ -209,7 +194,7 @@ def _writer(format: Literal["arrow", "parquet"] | str, sink: Any, schema: Any) -
 
 
 def head_of(results: Iterable[Columns], number: int | None) -> Iterator[Columns]:
-    """The first rows."""
+    """Return the first rows."""
     if number is None:
         yield from results
         return

@@ -1,4 +1,4 @@
-"""The verbs and their summaries, so that the program's help need not import them."""
+"""Verbs and their summaries, so that the program's help does not import the verbs."""
 
 PROGRAM = "recordpress"
 COMPLETION_VARIABLE = "_RECORDPRESS_COMPLETE"  # click's name for it

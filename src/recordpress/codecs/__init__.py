@@ -1,16 +1,5 @@
 """Payload <-> record bytes: a codec is a row of one table.
 
-==  =======  ============  ============================================  =====================
-id  name     file          what Kafka's Java producer writes             level
-==  =======  ============  ============================================  =====================
-0   none     _none.pxd     the bytes as they are                         none
-1   gzip     _gzip.pyx     one member                                    -1, 1 to 9; default -1
-2   snappy   _snappy.pyx   a xerial stream of 32 KiB chunks              none
-3   lz4      _lz4.pyx      a frame of independent 64 KiB blocks          1 to 17; default 9
-4   zstd     _zstd.pyx     a frame without content size; magic 2 only    -131072 to 22; default 3
-5   its own  _object.pyx   what a plug-in makes; magic 2 only            its own
-==  =======  ============  ============================================  =====================
-
 `codec` says what a row is, and each of these files fills one. `table` has the rows by number and by name; `_registry`
 holds the plug-ins, codecs of the caller's own. `context` lends
 codecs their state and scratch memory. Three modules call the rows: `payload` for the record layer,

@@ -166,17 +166,15 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
     data : buffer
         Any contiguous bytes-like object.
     compression_type : str
-        "none", "gzip", "snappy", "lz4" or "zstd".
+        A `recordpress.typing.CompressionType`, or the name of a plug-in.
     level : int | None | "kafka-default"
-        None and "kafka-default" are Java's default. gzip -1 or 1 to 9 (-1 is 6). lz4 1 to 17, where 9, the
-        default, is the fast compressor and every other is LZ4 HC. zstd -131072 to 22, default 3. The others
-        have none (KIP-390).
+        None and "kafka-default" are Java's default. `recordpress.typing.Level` lists the levels of each codec.
     magic : int
         Of the batch: 0, 1 or 2. It decides the header checksum of lz4 (KIP-57); zstd needs 2 (KIP-110).
     raw : bool
         snappy alone: one raw block in place of the xerial stream; smaller, and read by Kafka as well.
     codecs : CodecRegistry | None
-        Codec plug-ins in addition to Kafka's five.
+        Codec plug-ins in addition to Kafka's.
     dictionary : recordpress.dictionaries.Dictionary | None
         zstd alone, and for values: Kafka's readers refuse a batch that needs one. The result is one frame with its
         content size and the dictionary's id, as zstd's own tools make it.
@@ -229,7 +227,7 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     data : buffer
         Any contiguous bytes-like object.
     compression_type : str
-        "none", "gzip", "snappy", "lz4" or "zstd".
+        A `recordpress.typing.CompressionType`, or the name of a plug-in.
     max_decompressed_bytes : int
         Most bytes of output, 0 to 2147483647; 64 MiB by default.
     magic : int
@@ -454,7 +452,7 @@ def compress_bound(size, compression_type, *, codecs=None):
     size : int
         Bytes, 0 to 2147483647.
     compression_type : str
-        "none", "gzip", "snappy", "lz4" or "zstd".
+        A `recordpress.typing.CompressionType`, or the name of a plug-in.
     codecs : CodecRegistry | None
         As in :func:`compress`.
 

@@ -20,49 +20,18 @@ from libc.string cimport memchr, memcmp, memcpy, memmove
 
 from recordpress._buffers cimport pooled
 from recordpress._c.libdeflate cimport (
-    LIBDEFLATE_INSUFFICIENT_SPACE,
-    LIBDEFLATE_SUCCESS,
-    libdeflate_alloc_compressor,
-    libdeflate_alloc_decompressor,
-    libdeflate_compressor,
-    libdeflate_crc32,
-    libdeflate_decompressor,
-    libdeflate_deflate_compress,
-    libdeflate_deflate_compress_bound,
-    libdeflate_deflate_decompress_ex,
-    libdeflate_free_compressor,
-    libdeflate_free_decompressor,
-    libdeflate_result,
+    LIBDEFLATE_INSUFFICIENT_SPACE, LIBDEFLATE_SUCCESS, libdeflate_alloc_compressor, libdeflate_alloc_decompressor,
+    libdeflate_compressor, libdeflate_crc32, libdeflate_decompressor, libdeflate_deflate_compress,
+    libdeflate_deflate_compress_bound, libdeflate_deflate_decompress_ex, libdeflate_free_compressor,
+    libdeflate_free_decompressor, libdeflate_result,
 )
 from recordpress._c.wire cimport (
-    RP_COMPRESS_FAILED,
-    RP_GZIP,
-    RP_GZIP_DATA,
-    RP_GZIP_HEADER,
-    RP_GZIP_SHORT,
-    RP_GZIP_TRAILER,
-    RP_NO_MEMORY,
-    RP_OK,
-    RP_OUTPUT_FULL,
-    rp_deflate_cut,
-    rp_deflate_cutter,
-    rp_error,
-    rp_fail,
-    rp_load_le16,
-    rp_load_le32,
-    rp_store_le32,
+    RP_COMPRESS_FAILED, RP_GZIP, RP_GZIP_DATA, RP_GZIP_HEADER, RP_GZIP_SHORT, RP_GZIP_TRAILER, RP_NO_MEMORY, RP_OK,
+    RP_OUTPUT_FULL, rp_deflate_cut, rp_deflate_cutter, rp_error, rp_fail, rp_load_le16, rp_load_le32, rp_store_le32,
 )
 from recordpress.codecs._output cimport give
 from recordpress.codecs.codec cimport (
-    STEP,
-    append,
-    codec,
-    codec_stream,
-    level_or_default,
-    progress,
-    size_range,
-    spend,
-    state_made,
+    STEP, append, codec, codec_stream, level_or_default, progress, size_range, spend, state_made,
 )
 
 cdef enum:

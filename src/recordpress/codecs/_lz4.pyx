@@ -17,48 +17,20 @@ from libc.string cimport memcpy
 
 from recordpress._buffers cimport acquire_writable
 from recordpress._c.lz4 cimport (
-    LZ4_compress_fast_extState,
-    LZ4_compress_HC_extStateHC,
-    LZ4_compressBound,
-    LZ4_decompress_safe,
-    LZ4_sizeofState,
+    LZ4_compress_fast_extState, LZ4_compress_HC_extStateHC, LZ4_compressBound, LZ4_decompress_safe, LZ4_sizeofState,
     LZ4_sizeofStateHC,
 )
 from recordpress._c.wire cimport (
-    RP_LZ4,
-    RP_LZ4_BLOCK,
-    RP_LZ4_BLOCK_CHECKSUM,
-    RP_LZ4_BLOCK_SIZE,
-    RP_LZ4_FLG_BLOCK_CHECKSUM,
-    RP_LZ4_FLG_CONTENT_CHECKSUM,
-    RP_LZ4_HC,
-    RP_LZ4_HEADER_MIN,
-    RP_LZ4_SHORT,
-    RP_NO_MEMORY,
-    RP_OK,
-    RP_OUTPUT_FULL,
-    rp_error,
-    rp_fail,
-    rp_load_le32,
-    rp_lz4_frame,
-    rp_lz4_header_read,
-    rp_lz4_header_set_hc,
-    rp_lz4_header_write,
-    rp_store_le32,
-    rp_xxh32,
+    RP_LZ4, RP_LZ4_BLOCK, RP_LZ4_BLOCK_CHECKSUM, RP_LZ4_BLOCK_SIZE, RP_LZ4_FLG_BLOCK_CHECKSUM,
+    RP_LZ4_FLG_CONTENT_CHECKSUM, RP_LZ4_HC, RP_LZ4_HEADER_MIN, RP_LZ4_SHORT, RP_NO_MEMORY, RP_OK, RP_OUTPUT_FULL,
+    rp_error, rp_fail, rp_load_le32, rp_lz4_frame, rp_lz4_header_read, rp_lz4_header_set_hc, rp_lz4_header_write,
+    rp_store_le32, rp_xxh32,
 )
 from recordpress._status cimport check
 from recordpress.codecs._blocks cimport compress_blocks, decode_blocks, decompress_blocks
 from recordpress.codecs._output cimport give, output_room
 from recordpress.codecs.codec cimport (
-    STEP,
-    append,
-    codec,
-    codec_stream,
-    level_or_default,
-    progress,
-    size_range,
-    state_made,
+    STEP, append, codec, codec_stream, level_or_default, progress, size_range, state_made,
 )
 
 cdef enum:
@@ -118,7 +90,8 @@ cdef int decode_block(const uint8_t* src, size_t start, size_t size, size_t bloc
 
 cdef int lz4_decode(const codec* row, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
                     size_t capacity, progress* at, rp_error* err) noexcept nogil:
-    """Read one frame; bytes after its end mark are ignored, as in Java."""
+    """Read one frame; bytes after its end mark are ignored, as in Java. RP_LZ4_SHORT finds 1 if only the content's
+    checksum is missing."""
     cdef rp_lz4_frame frame
     cdef size_t word, length, start, skip
     cdef uint32_t sum
@@ -158,7 +131,7 @@ cdef int lz4_decode(const codec* row, void** state, int magic, const uint8_t* sr
     # Java takes the content checksum's 4 bytes and does not compare them.
     skip = WORD if frame.flags & RP_LZ4_FLG_CONTENT_CHECKSUM else 0
     if size - start < skip:
-        return rp_fail(err, RP_LZ4_SHORT, <int64_t>start, 0, 0)
+        return rp_fail(err, RP_LZ4_SHORT, <int64_t>start, 1, 0)
     at.consumed = start + skip
     at.ended = True
     return RP_OK
@@ -394,7 +367,12 @@ def break_lz4_header(frame):
     Parameters
     ----------
     frame : buffer
-        As in :func:`fix_lz4_header`; so are the error and the sources.
+        As in :func:`fix_lz4_header`; so are the sources.
+
+    Raises
+    ------
+    DecompressionError
+        `frame` does not begin with the header of a frame that Kafka accepts.
 
     Examples
     --------

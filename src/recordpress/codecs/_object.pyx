@@ -10,15 +10,8 @@ from libc.string cimport memcpy, memset
 
 from recordpress._buffers cimport acquire, pooled
 from recordpress._c.wire cimport (
-    RP_CODEC_COMPRESS,
-    RP_CODEC_DECOMPRESS,
-    RP_CODEC_EXPANDS,
-    RP_NO_MEMORY,
-    RP_OK,
-    RP_OUTPUT_CAP,
-    RP_OUTPUT_FULL,
-    rp_error,
-    rp_fail,
+    RP_CODEC_COMPRESS, RP_CODEC_DECOMPRESS, RP_CODEC_EXPANDS, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, RP_OUTPUT_FULL,
+    rp_error, rp_fail,
 )
 from recordpress._status cimport note_cause
 from recordpress.codecs._output cimport output_room

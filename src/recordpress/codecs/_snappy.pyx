@@ -15,24 +15,9 @@ from libc.string cimport memcmp, memcpy
 
 from recordpress._buffers cimport pooled
 from recordpress._c.wire cimport (
-    RP_NO_MEMORY,
-    RP_OK,
-    RP_OUTPUT_FULL,
-    RP_SNAPPY,
-    RP_SNAPPY_CHUNK,
-    RP_SNAPPY_DATA,
-    RP_SNAPPY_EMPTY,
-    RP_SNAPPY_HEADER,
-    RP_SNAPPY_SHORT,
-    RP_SNAPPY_TABLE,
-    rp_error,
-    rp_fail,
-    rp_load_be32,
-    rp_snappy_bound,
-    rp_snappy_elements,
-    rp_snappy_encode,
-    rp_snappy_preamble,
-    rp_store_be32,
+    RP_NO_MEMORY, RP_OK, RP_OUTPUT_FULL, RP_SNAPPY, RP_SNAPPY_CHUNK, RP_SNAPPY_DATA, RP_SNAPPY_EMPTY,
+    RP_SNAPPY_HEADER, RP_SNAPPY_SHORT, RP_SNAPPY_TABLE, rp_error, rp_fail, rp_load_be32, rp_snappy_bound,
+    rp_snappy_elements, rp_snappy_encode, rp_snappy_preamble, rp_store_be32,
 )
 from recordpress.codecs._blocks cimport compress_blocks, decode_blocks, decompress_blocks
 from recordpress.codecs._output cimport give, output_room
@@ -94,8 +79,8 @@ cdef void snappy_expect(const codec* row, const uint8_t* src, size_t size, size_
     while size - at >= LENGTH:
         length = rp_load_be32(src + at)
         if length == MAGIC_HEAD:
-            if not is_xerial(src + at, size - at):
-                break  # Java stops reading here, or it is an error
+            if size - at < HEADER:
+                break
             at += HEADER
             continue
         at += LENGTH
@@ -126,10 +111,9 @@ cdef int snappy_decode(const codec* row, void** state, int magic, const uint8_t*
         if <uint32_t>length == MAGIC_HEAD:  # another stream follows
             if size - at.consumed < HEADER:
                 return rp_fail(err, RP_SNAPPY_SHORT, <int64_t>at.consumed, HEADER, <int64_t>(size - at.consumed))
-            if memcmp(src + at.consumed, XERIAL, MAGIC) != 0:
-                at.ended = True  # Java stops reading here
-                return RP_OK
-            if <int32_t>rp_load_be32(src + at.consumed + MAGIC) < 1:
+            # Java does not read the versions after another magic, ends a read there, and continues in the next one
+            if (memcmp(src + at.consumed, XERIAL, MAGIC) == 0
+                    and <int32_t>rp_load_be32(src + at.consumed + MAGIC) < 1):
                 return rp_fail(err, RP_SNAPPY_HEADER, <int64_t>at.consumed + MAGIC, 0, 0)
             at.consumed += HEADER
             continue

@@ -7,14 +7,8 @@ from libc.stdlib cimport calloc, free
 
 from recordpress._buffers cimport on_release_unused, pooled_free
 from recordpress._c.threads cimport (
-    pthread_atfork,
-    pthread_equal,
-    pthread_mutex_init,
-    pthread_mutex_lock,
-    pthread_mutex_t,
-    pthread_mutex_unlock,
-    pthread_self,
-    pthread_t,
+    pthread_atfork, pthread_equal, pthread_mutex_init, pthread_mutex_lock, pthread_mutex_t, pthread_mutex_unlock,
+    pthread_self, pthread_t,
 )
 from recordpress._c.wire cimport rp_slot_give, rp_slot_take
 from recordpress.codecs.codec cimport CODEC_ROWS

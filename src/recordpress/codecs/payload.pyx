@@ -5,15 +5,7 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy, memmove, memset
 
 from recordpress._buffers cimport pooled, pooled_reserve
-from recordpress._c.wire cimport (
-    RP_CODEC_ID,
-    RP_NO_MEMORY,
-    RP_OK,
-    RP_OUTPUT_CAP,
-    RP_OUTPUT_FULL,
-    rp_error,
-    rp_fail,
-)
+from recordpress._c.wire cimport RP_CODEC_ID, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, RP_OUTPUT_FULL, rp_error, rp_fail
 from recordpress.codecs.codec cimport append, codec, codec_table, progress, row_of, size_range
 from recordpress.codecs.context cimport codec_context
 

@@ -1,4 +1,4 @@
-"""The codecs by row and by name: Kafka's five, and the codecs of a registry."""
+"""The codecs by row and by name: Kafka's, and the codecs of a registry."""
 
 cimport cython
 from cpython.bool cimport PyBool_Check
@@ -23,6 +23,8 @@ import sys
 
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
+PLUGGABLE = RP_PLUGGABLE  # the id on the wire of all plug-ins
+
 cdef object MAGIC_DEFAULT = 2
 
 cdef object VERIFY = "verify"
@@ -30,12 +32,7 @@ cdef dict IGNORES = {VERIFY: False, "ignore": True}
 
 
 cdef class CodecTable:
-    """The codecs of a call: Kafka's, and the codecs registered when it began. It never changes.
-
-    Parameters
-    ----------
-    plugins : tuple of Plugin
-    """
+    """The codecs of a call: Kafka's, and the codecs registered when it began. It never changes."""
 
     def __cinit__(self, tuple plugins=()):
         cdef int id
@@ -47,9 +44,10 @@ cdef class CodecTable:
         zstd_row(&self.rows.rows[4])
         self.known = {}
         self.plugins = plugins
-        for id in range(RP_PLUGGABLE):
-            self.rows.rows[id].attributes = id
-            self.own_name(id, self.rows.rows[id].name.decode("ascii"))
+        for id in range(CODEC_IDS):
+            if self.rows.rows[id].decode != NULL:
+                self.rows.rows[id].attributes = id
+                self.own_name(id, self.rows.rows[id].name.decode("ascii"))
         for plugin in plugins[:CODEC_ROWS - CODEC_IDS]:
             self.add(plugin)
 
@@ -79,15 +77,19 @@ cdef class CodecTable:
 
     @property
     def ids(self):
-        """The row of each codec by its name, a new dict.
-
-        Examples
-        --------
-        >>> from recordpress.codecs.table import CodecTable
-        >>> CodecTable().ids
-        {'none': 0, 'gzip': 1, 'snappy': 2, 'lz4': 3, 'zstd': 4}
-        """
+        """The row of each codec by its name, a new dict."""
         return dict(self.known)
+
+    @property
+    def levels(self):
+        """The lowest, highest and default level of each codec that has levels."""
+        cdef const codec* row
+        found = {}
+        for name, id in self.known.items():
+            row = &self.rows.rows[<int>id]
+            if row.has_levels:
+                found[name] = row.level_min, row.level_max, row.level_default
+        return found
 
 
 cdef CodecTable KAFKA = CodecTable()
@@ -110,20 +112,7 @@ cdef CodecTable table_given(object codecs):
 
 
 def codecs_given(codecs):
-    """The CodecTable of an argument `codecs`, for code in Python that calls others with it more than once; None: None.
-
-    Raises
-    ------
-    ArgumentTypeError
-        It is something else.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.codecs.table import codecs_given
-    >>> codecs_given(recordpress.CodecRegistry()).ids["zstd"]
-    4
-    """
+    """The CodecTable of an argument `codecs`, for Python code that passes it on more than once; None for None."""
     return None if codecs is None else table_of(codecs)
 
 
@@ -175,13 +164,15 @@ cdef int level_given(const codec* row, object level) except? -1:
                                f"not {shown(level)}", field="level")
 
 
-def check_codec(compression_type, level=None, codecs=None, magic=2):
-    """Raise if a codec, its level, or the magic of its batches is not accepted."""
+def check_codec(compression_type, level=None, codecs=None, magic=2, dictionary=None):
+    """Raise if a codec, its level or dictionary, or the magic of its batches is not accepted."""
     cdef const codec* row = codec_named(table_of(codecs), compression_type)
     if integer_of(magic, "magic", 0, 2) < row.least_magic:
         raise InvalidArgumentError(f"magic {magic} does not support {compression_type}: only magic 2 does",
                                    field="compression_type")
     level_of(row, level)
+    if dictionary is not None:
+        row_with(row, dictionary, "dictionary")
 
 
 cdef int magic_given(const codec* row, object magic) except -1:

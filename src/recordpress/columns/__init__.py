@@ -2,6 +2,8 @@
 
 ::
 
+    read      _decode ─► _gather ─► _finish
+    write     _input ─► _rows ─► _write_batches
     catalogue the columns: name, Arrow format, width, how it is gathered
     _read     all of a record set ┐
     _iterate  piece by piece      ┴► _window: _scan (headers) ─► recordpress._threads: _decode ─► _gather ─► _arrow_out
@@ -23,11 +25,17 @@ from recordpress.columns._iterate import ColumnsIterator, iter_columns
 from recordpress.columns._lines import csv_rows, dump_lines, json_lines
 from recordpress.columns._match import matching_rows
 from recordpress.columns._read import read_columns
-from recordpress.columns._result_stream import ConstantColumns, constant_field, stream_of, with_constants
-from recordpress.columns._table import BatchTable, batch_table
+from recordpress.columns._result_stream import (
+    ConstantColumns,
+    StreamedRows,
+    constant_field,
+    stream_of,
+    with_constants,
+)
 from recordpress.columns._value_checksums import crc32c_values
 from recordpress.columns._write import write_columns
 from recordpress.columns._write_lines import write_lines
+from recordpress.columns.header_table import BatchTable, batch_table
 
 __all__ = [
     "BatchTable",
@@ -36,6 +44,7 @@ __all__ = [
     "ColumnsIterator",
     "ConstantColumns",
     "Field",
+    "StreamedRows",
     "batch_table",
     "compress_values",
     "constant_field",

@@ -7,7 +7,7 @@ from recordpress.columns._values cimport value_kind
 
 
 cdef class ArrowRows:
-    pass
+    cdef object consumed(self, consumer)
 
 
 cdef class Columns(ArrowRows):

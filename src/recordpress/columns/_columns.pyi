@@ -9,6 +9,7 @@ from recordpress.columns._arrow_out import Field
 from recordpress.errors import DecompressionError
 from recordpress.typing import Integer
 
+@disjoint_base
 class ArrowRows:
     def to_pyarrow(self) -> pyarrow.Table: ...
     def to_pandas(self) -> Any: ...

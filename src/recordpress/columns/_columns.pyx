@@ -61,6 +61,10 @@ cdef object rows_of(object key, int64_t rows):
 cdef class ArrowRows:
     """The rows in another library's form, through an Arrow stream."""
 
+    cdef object consumed(self, consumer):
+        """The rows as a consumer of streams makes them."""
+        return consumer(self)
+
     def to_pyarrow(self):
         """The rows as a pyarrow table.
 
@@ -76,7 +80,7 @@ cdef class ArrowRows:
         """
         import pyarrow
 
-        return pyarrow.table(self)
+        return self.consumed(pyarrow.table)
 
     def to_pandas(self):
         """The rows as a pandas frame. pandas needs pyarrow for this.
@@ -108,7 +112,7 @@ cdef class ArrowRows:
         """
         import polars
 
-        return polars.DataFrame(self)
+        return self.consumed(polars.DataFrame)
 
 
 cdef class Columns(ArrowRows):
@@ -441,6 +445,12 @@ cdef class Column:
 
     def slice(self, offset=0, length=None):
         """Rows from `offset` on, at most `length`, without a copy.
+
+        Parameters
+        ----------
+        offset : int
+        length : int | None
+            Largest number of rows. None: all that follow.
 
         Returns
         -------

@@ -13,7 +13,7 @@ from recordpress.codecs.context cimport codec_context, context_acquire, context_
 from recordpress.columns._arrow_out cimport chunk_data, chunk_drop
 from recordpress.columns._finish cimport finish_chunk
 from recordpress.columns._gather cimport (
-    builder, builder_free, gather, go_back, mark, mark_of, most_used, place_views, reserve_rows,
+    builder, builder_free, gather, go_back, mark, mark_of, most_used, pack_views, place_views, reserve_rows,
 )
 from recordpress.columns._plan cimport failure, plan
 from recordpress.columns._select_batches cimport BAD_HEADER
@@ -119,6 +119,8 @@ cdef int gather_entry(const plan* p, codec_context* context, builder* b, rp_sour
     if status == RP_OK:
         touched = rows
         status = gather(p, b, &f.batch, source, left, &f.error)
+    if status == RP_OK and p.layout == RP_BINARY_VIEW and (p.want[KEY] or p.want[VALUE]):
+        status = pack_views(p, b, source, before_rows, &f.error)
     if status != RP_OK:
         go_back(b, &before, touched)
     elif p.want[BASE_OFFSET]:

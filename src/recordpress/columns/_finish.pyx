@@ -88,6 +88,8 @@ cdef const int64_t* keep_views(chunk_data* chunk, builder* b, rp_error* err) noe
     for i in range(b.n_views):
         (<int64_t*>sizes.data)[i] = b.views[i].size
         if b.views[i].owned.data != NULL:
+            fit(&b.views[i].owned, <size_t>b.views[i].size)
+            b.views[i].data = b.views[i].owned.data
             keep(chunk, &b.views[i].owned)
     return <const int64_t*>keep(chunk, &sizes)
 

@@ -89,6 +89,9 @@ cdef int reserve_headers(builder* b, int64_t more, int64_t bytes, rp_error* err)
 # binary_view.
 cdef int place_views(builder* b, rp_source* source, pooled* decompressed, rp_error* err) noexcept nogil
 
+# After gather: what the rows from `first` on do not show of a decompressed batch is freed, if it is most of it.
+cdef int pack_views(const plan* p, builder* b, const rp_source* source, int64_t first, rp_error* err) noexcept nogil
+
 # The records of one entry into the asked columns; `left`: bytes of the entries that come after it.
 cdef int gather(const plan* p, builder* b, const rp_batch* batch, const rp_source* source, int64_t left,
                 rp_error* err) noexcept nogil

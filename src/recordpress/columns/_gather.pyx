@@ -2,7 +2,7 @@
 
 from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int16_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 from recordpress._buffers cimport PADDING, pooled, pooled_free, pooled_reserve
 from recordpress._c.wire cimport (
@@ -22,6 +22,7 @@ cdef enum:
     SHARED_BELOW = 1 << 20
     # What is reserved by the first batch's ratio: more than results of a usual size need.
     MOST_AT_FIRST = 8 << 20
+    INLINED = 12  # bytes of the largest value that a view holds itself
 
 cdef double MARGIN = 1.05  # see reserve_data
 
@@ -377,7 +378,7 @@ cdef int input_view(builder* b, const rp_source* source, rp_error* err) noexcept
 cdef int shared_view(builder* b, rp_source* source, rp_error* err) noexcept nogil:
     """Move the source into the buffer that small batches share. Buffers double up to SHARED_BELOW, so that reserved
     memory stays below a small multiple of the used."""
-    cdef int64_t size = source.end - source.start
+    cdef int64_t size = source.end - source.start, room
     cdef view_buffer* view = NULL
     if b.shared_view:
         view = &b.views[b.shared_view - 1]
@@ -387,7 +388,8 @@ cdef int shared_view(builder* b, rp_source* source, rp_error* err) noexcept nogi
         view = add_view(b)
         if view == NULL:
             return rp_fail(err, RP_NO_MEMORY, -1, 0, 0)
-        if pooled_reserve(&view.owned, <size_t>max(size, min(b.shared_bytes, SHARED_BELOW)), err) != RP_OK:
+        room = max(b.shared_bytes, 4 * size if b.shared_view else 0)  # pack_views may take most of the last one back
+        if pooled_reserve(&view.owned, <size_t>max(size, min(room, SHARED_BELOW)), err) != RP_OK:
             return err.status
         b.shared_view = b.n_views
         view.data = view.owned.data
@@ -421,6 +423,60 @@ cdef int place_views(builder* b, rp_source* source, pooled* decompressed, rp_err
     if status == RP_OK:
         source.view_base = b.views[number - 1].data
         source.view_buffer = <int32_t>(number - 1)
+    return status
+
+
+cdef int pack_views(const plan* p, builder* b, const rp_source* source, int64_t first, rp_error* err) noexcept nogil:
+    """Free the decompressed bytes that the rows from `first` on do not show, if they show less than a quarter. The rows
+    refer to the batch in order, so their bytes move to its front."""
+    cdef int64_t size = source.end - source.start, shown = 0, i, base
+    cdef int32_t* columns[2]
+    cdef int32_t* v
+    cdef int n = 0, k
+    if source.frame != RP_IN_RECORDS:
+        return RP_OK
+    if p.want[KEY]:
+        columns[n] = <int32_t*>b.key.rows.data
+        n += 1
+    if p.want[VALUE]:
+        columns[n] = <int32_t*>b.value.rows.data
+        n += 1
+    for i in range(4 * first, 4 * b.rows, 4):  # a view has four int32: size, prefix, buffer, offset
+        for k in range(n):
+            shown += columns[k][i]
+        if 4 * shown >= size:
+            return RP_OK
+    cdef view_buffer* view = &b.views[source.view_buffer]
+    cdef uint8_t* data = <uint8_t*>view.data
+    cdef uint8_t* to = <uint8_t*>source.start
+    for i in range(4 * first, 4 * b.rows, 4):
+        for k in range(n):
+            v = columns[k] + i
+            if v[0] > INLINED:
+                memmove(to, data + v[3], <size_t>v[0])
+                v[3] = <int32_t>(to - data)
+                to += v[0]
+    cdef int64_t kept = to - source.start
+    if source.view_buffer == b.shared_view - 1:
+        view.size -= size - kept
+        b.shared_bytes -= size - kept
+        return RP_OK
+    cdef pooled own = view.owned
+    cdef rp_source packed
+    cdef int status = RP_OK
+    b.n_views -= 1
+    if kept:
+        packed.start, packed.end = source.start, to
+        status = shared_view(b, &packed, err)
+    if kept and status == RP_OK:
+        base = packed.start - b.views[b.shared_view - 1].data
+        for i in range(4 * first, 4 * b.rows, 4):
+            for k in range(n):
+                v = columns[k] + i
+                if v[0] > INLINED:
+                    v[2] = <int32_t>(b.shared_view - 1)
+                    v[3] += <int32_t>base
+    pooled_free(&own)
     return status
 
 

@@ -49,4 +49,5 @@ cdef class ColumnsIterator:
     cdef _end(self)
 
     @staticmethod
-    cdef ColumnsIterator make(Options options, source, batch_bytes, start_position, end_position, on_corrupt)
+    cdef ColumnsIterator make(Options options, source, batch_bytes, start_position, end_position, on_corrupt,
+                              ascending_from)

@@ -22,6 +22,8 @@ class ColumnsIterator:
     @property
     def next_offset(self) -> int | None: ...
     @property
+    def goes_back(self) -> bool: ...
+    @property
     def valid_bytes(self) -> int: ...
     @property
     def trailing_bytes(self) -> int: ...
@@ -52,6 +54,7 @@ def iter_columns(
     threads: Integer = 1,
     on_corrupt: Literal["raise", "skip"] = "raise",
     complete: bool = False,
+    ascending_from: Integer | None = None,
     max_decompressed_bytes: Integer = ...,
     max_message_bytes: Integer = ...,
     chunk_bytes: Integer = ...,

@@ -7,7 +7,7 @@ Without threads, a file is read in windows that stay in the CPU's caches, and se
 """
 
 cimport cython
-from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int64_t
 from libc.string cimport memset
 
 from recordpress._arguments cimport choice_of, integer_of
@@ -19,7 +19,9 @@ from recordpress.columns._gather cimport builder_free
 from recordpress.columns._source cimport Source, source_of
 from recordpress.columns._options cimport Options
 from recordpress.columns._plan cimport failure
-from recordpress.columns._select_batches cimport AT_BOUND, aborted_transaction, refuse_early, walk, walk_copy, walk_free
+from recordpress.columns._select_batches cimport (
+    AT_BOUND, GOES_BACK, aborted_transaction, refuse_early, walk, walk_copy, walk_free,
+)
 from recordpress._threads cimport Threads
 from recordpress.columns._window cimport Window, window_of
 from recordpress.columns._roundtrip_loss cimport NOTHING, loss, loss_of_both
@@ -57,6 +59,8 @@ cdef class ColumnsIterator:
         Where the next entry begins: in the buffer, or in bytes from the file's position at the start.
     next_offset : int or None
         The offset after the last entry that was passed, whether or not it was asked for; None before the first.
+    goes_back : bool
+        Whether the walk ended because of `ascending_from`.
     valid_bytes : int
         Bytes of whole entries that were passed: position less start_position.
     trailing_bytes : int
@@ -88,7 +92,8 @@ cdef class ColumnsIterator:
         raise TypeError("ColumnsIterator objects are made by iter_columns")
 
     @staticmethod
-    cdef ColumnsIterator make(Options options, source, batch_bytes, start_position, end_position, on_corrupt):
+    cdef ColumnsIterator make(Options options, source, batch_bytes, start_position, end_position, on_corrupt,
+                              ascending_from):
         cdef ColumnsIterator self = ColumnsIterator.__new__(ColumnsIterator)
         cdef int64_t position
         self.options = options
@@ -102,6 +107,11 @@ cdef class ColumnsIterator:
         self.start = position
         options.begin(&self.reached, position)
         options.begin(&self.passed, position)
+        if ascending_from is not None:
+            options.plan.ascends = True
+            self.reached.next_offset = self.passed.next_offset = integer_of(
+                ascending_from, "ascending_from", INT64_MIN, INT64_MAX)
+            self.reached.any = self.passed.any = True
         self.ahead = deque()
         self.errors = []
         self.ignored_header_errors = []
@@ -133,6 +143,10 @@ cdef class ColumnsIterator:
     @property
     def next_offset(self):
         return self.passed.next_offset if self.passed.any else None
+
+    @property
+    def goes_back(self):
+        return self.passed.state == GOES_BACK
 
     @property
     def valid_bytes(self):
@@ -295,7 +309,7 @@ cdef class ColumnsIterator:
             if self.reached.position < source.size:
                 window = window_of(self.options, source.view, source.size, source.base, source.name)
                 window.read_headers(&self.reached, self.stop_after)
-                self.at_end = window.error is not None or window.end.state == AT_BOUND
+                self.at_end = window.error is not None or window.end.state >= AT_BOUND
                 if self.at_end or window.end.position > self.reached.position:
                     replace(&self.reached, &window.end)
                     return window
@@ -337,7 +351,7 @@ cdef class ColumnsIterator:
             replace(&window.end, &self.reached)
             self.at_end = True
             return window
-        self.at_end = window.end.state == AT_BOUND
+        self.at_end = window.end.state >= AT_BOUND
         replace(&self.reached, &window.end)
         if not self.at_end:
             source.skip(&self.reached.position)
@@ -433,7 +447,7 @@ seal(ColumnsIterator, "iter_columns")
 def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, binary_type="binary",
                  timestamp_unit="ms", start_offset=None, end_offset=None, start_timestamp=None, end_timestamp=None,
                  start_position=0, end_position=None, control=False, aborted_transactions=None, threads=1,
-                 on_corrupt="raise", complete=False, max_decompressed_bytes=DEFAULT_MAX_SIZE,
+                 on_corrupt="raise", complete=False, ascending_from=None, max_decompressed_bytes=DEFAULT_MAX_SIZE,
                  max_message_bytes=INT32_MAX, chunk_bytes=INT32_MAX, codecs=None,
                  lz4_header_checksum="verify"):
     """Decode a long record set piece by piece, in bounded memory.
@@ -465,6 +479,9 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     complete : bool
         A cut last entry is a CorruptRecordError. If False, it is left out, as by Kafka's consumers, and
         `trailing_bytes` has its size.
+    ascending_from : int, optional
+        The walk ends before the first entry whose offsets go back: it begins before this offset, or before the end of
+        an entry that was passed.
     max_message_bytes : int
         An entry whose size field is above this is corrupt. One of more than 16 MiB is held in memory only if its
         checksum is right, where the file is a plain one or of `recordpress.files`: it is then read twice. Of other
@@ -497,4 +514,4 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
         columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp, end_timestamp,
         control, aborted_transactions, threads, complete, max_decompressed_bytes, max_message_bytes, chunk_bytes,
         codecs, lz4_header_checksum)
-    return ColumnsIterator.make(options, source, batch_bytes, start_position, end_position, on_corrupt)
+    return ColumnsIterator.make(options, source, batch_bytes, start_position, end_position, on_corrupt, ascending_from)

@@ -396,6 +396,11 @@ def json_lines(columns, values="utf8"):
     bytes
         Numbers are numbers: timestamps in the column's unit, -1 for none. Headers are ``[[key, value], ...]``.
 
+    Raises
+    ------
+    ArgumentTypeError, InvalidArgumentError
+        `columns` is not `Columns`, or `values` is another word.
+
     Examples
     --------
     >>> import recordpress
@@ -421,6 +426,11 @@ def csv_rows(columns, values="utf8", *, header=False):
     Returns
     -------
     bytes
+
+    Raises
+    ------
+    ArgumentTypeError, InvalidArgumentError
+        `columns` is not `Columns`, or `values` is another word.
 
     Examples
     --------
@@ -453,6 +463,11 @@ def dump_lines(columns, *, metadata=True, contents=True, values="utf8"):
     Returns
     -------
     bytes
+
+    Raises
+    ------
+    ArgumentTypeError, InvalidArgumentError
+        `columns` is not `Columns`, or `values` is another word, or a column is missing.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from recordpress.columns._plan cimport plan
 from recordpress.columns._select_batches cimport aborted_transaction, walk
 from recordpress.columns.catalogue cimport AS_BINARY, AS_HEADERS, BY_BATCH, column_of
 
+from recordpress._arguments import MOST_THREADS
 from recordpress.columns.catalogue import DEFAULT, FORMATS as _FORMATS, NAMES
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -51,7 +52,7 @@ cdef class Options:
         p.cap = integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
         p.chunk_bytes = integer_of(chunk_bytes, "chunk_bytes", 1, INT32_MAX)
         p.max_message_bytes = integer_of(max_message_bytes, "max_message_bytes", 1, INT32_MAX)
-        self.threads = integer_of(threads, "threads", 1, 1024)
+        self.threads = integer_of(threads, "threads", 1, MOST_THREADS)
         self.complete = flag_of(complete, "complete")
         p.first_offset = INT64_MIN if start_offset is None else integer_of(start_offset, "start_offset", INT64_MIN,
                                                                            INT64_MAX)

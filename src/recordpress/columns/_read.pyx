@@ -62,7 +62,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     chunk_bytes : int
         A record batch of the result ends before one of its binary columns, or its headers, could exceed this size.
     codecs : CodecRegistry | None
-        Codec plug-ins in addition to Kafka's five.
+        Codec plug-ins in addition to Kafka's.
     lz4_header_checksum : {'verify', 'ignore'}
         Of LZ4 frames in v1 and v2, whose header some clients write with the checksum that only v0 has (KIP-57): refuse
         another than the right one, as Kafka's consumers do, or read the frame; the result's

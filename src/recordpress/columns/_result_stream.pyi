@@ -4,7 +4,7 @@ from typing import Self, TypeAlias
 from typing_extensions import CapsuleType, disjoint_base
 
 from recordpress.columns._arrow_out import Field
-from recordpress.columns._columns import Columns
+from recordpress.columns._columns import ArrowRows, Columns
 
 @disjoint_base
 class ResultStream:
@@ -27,3 +27,5 @@ def with_constants(
     constants: _Constants | ConstantColumns,
 ) -> Columns: ...
 def stream_of(fields: Sequence[Field], results: Iterable[Columns], close: Callable[[], object]) -> CapsuleType: ...
+
+class StreamedRows(ArrowRows): ...

@@ -9,7 +9,7 @@ cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.exc cimport PyErr_Fetch, PyErr_Restore, PyErr_SetInterrupt
 from cpython.object cimport PyObject
-from cpython.pycapsule cimport PyCapsule_New
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.errno cimport EINVAL, EIO, ENOMEM
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
@@ -23,7 +23,7 @@ from recordpress._c.wire cimport RP_OK, rp_error
 from recordpress.columns._arrow_out cimport (
     array_data, array_init, chunk_data, chunk_drop, chunk_new, destroy_stream_capsule, export_part, export_schema, part,
 )
-from recordpress.columns._columns cimport Columns
+from recordpress.columns._columns cimport ArrowRows, Columns
 
 from recordpress.columns._arrow_out import Field
 from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidRecordError, OutputTooLargeError
@@ -274,6 +274,7 @@ cdef class ResultStream:
     cdef Columns current
     cdef int64_t next
     cdef bytes error
+    cdef list errors  # where the caller of a consumer looks for the exception itself; may be None
 
     def __cinit__(self, made=None):
         if made is not MADE:
@@ -297,6 +298,8 @@ cdef class ResultStream:
     cdef int failed(self, error) noexcept:
         """The error for the consumer: text, and a number for its kind."""
         self.error = f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace")
+        if self.errors is not None and isinstance(error, Exception):
+            self.errors.append(error)
         if isinstance(error, KeyboardInterrupt):
             PyErr_SetInterrupt()  # the consumer's caller is interrupted when the consumer returns
         if isinstance(error, MemoryError):
@@ -394,3 +397,38 @@ def stream_of(fields, results, close):
     stream.get_last_error = results_error
     stream.release = results_release
     return capsule
+
+
+class _Noted:
+    """Rows whose next stream notes the exception that ends it."""
+
+    def __init__(self, rows, errors):
+        self.rows = rows
+        self.errors = errors
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        capsule = self.rows.__arrow_c_stream__(requested_schema)
+        stream = <ArrowArrayStream*>PyCapsule_GetPointer(capsule, "arrow_array_stream")
+        (<ResultStream>stream.private_data).errors = self.errors
+        return capsule
+
+
+cdef class StreamedRows(ArrowRows):
+    """Rows for `stream_of`: an error is raised unchanged, with its attributes.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> with recordpress.open_log("demo/logs/sessions-0").read(columns=["offset"]) as reader:
+    ...     isinstance(reader, recordpress.columns.StreamedRows), len(reader.to_pyarrow())
+    (True, 1634)
+    """
+
+    cdef object consumed(self, consumer):
+        errors = []
+        try:
+            return consumer(_Noted(self, errors))
+        except Exception:
+            if not errors:
+                raise
+        raise errors[0]

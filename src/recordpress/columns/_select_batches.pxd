@@ -24,6 +24,7 @@ cdef enum:
     MORE        # there are entries left
     AT_END      # no whole entry follows
     AT_BOUND    # entries follow that the plan's last_offset leaves out
+    GOES_BACK   # an entry follows that begins before the end of one that was passed
 
 
 cdef enum:

@@ -1,6 +1,6 @@
 """Which entries of a record set a call wants, by header alone: ranges, control batches, aborted transactions."""
 
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
@@ -79,6 +79,10 @@ cdef int scan_entry(const plan* p, walk* w, int64_t start, int64_t stop_after, c
         w.position += batch.size
         return list_wanted(p, list, f)
     last = rp_batch_last_offset(batch)
+    # after the last int64 none can follow
+    if p.ascends and w.any and (w.next_offset == INT64_MIN or first_offset(batch, last) < w.next_offset):
+        w.state = GOES_BACK
+        return RP_OK
     if p.ends and last > p.last_offset:
         return end_at_bound(p, w, context, list, f)
     w.position += batch.size
@@ -88,6 +92,11 @@ cdef int scan_entry(const plan* p, walk* w, int64_t start, int64_t stop_after, c
     if w.isolation.n_aborted and is_aborted(&w.isolation, context, p.data + batch.position, batch):
         return RP_OK
     return list_wanted(p, list, f) if wanted(p, batch) else RP_OK
+
+
+cdef inline int64_t first_offset(const rp_batch* batch, int64_t last) noexcept nogil:
+    """A v0/v1 wrapper's header has its last offset only."""
+    return last if batch.magic < 2 and rp_batch_codec(batch) else batch.base_offset
 
 
 cdef int refuse_early(const plan* p, int64_t there, failure* f) noexcept nogil:
@@ -102,7 +111,7 @@ cdef int refuse_early(const plan* p, int64_t there, failure* f) noexcept nogil:
 
 cdef void bad_header(const uint8_t* entry, int64_t position, rp_batch* batch) noexcept nogil:
     """A whole entry that is too small for its header: its size, which rp_batch_next has checked, leads to the next one,
-    so only this one is wrong."""
+    so only this one is wrong. Its RP_ENTRY_PREFIX bytes were checked there, too."""
     memset(batch, 0, sizeof(rp_batch))
     batch.magic = BAD_HEADER
     batch.position = position

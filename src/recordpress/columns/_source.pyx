@@ -127,6 +127,7 @@ cdef class Source:
         cdef int64_t rest = self.size - position, entry
         if self.file is None or rest < max(self.step, <int64_t>RP_BATCH_HEADER):
             return 0
+        # `rest` holds RP_BATCH_HEADER bytes: checked above
         entry = <int64_t>rp_load_be32(self.view.data + position + 8) + RP_LOG_OVERHEAD
         if entry < LARGE_ENTRY or self.base + position + entry > self.end or left_in(self.file) < entry - rest:
             return 0
@@ -169,7 +170,8 @@ cdef class Source:
             raise type(error)(f"source does not behave like a Python file: {error.message}", field="source") from None
 
     cdef int64_t _first_entry(self, const uint8_t* data, int64_t rest, int64_t step) noexcept:
-        """Up to the prefix after the first entry, if that is a large part of a view; else `step`."""
+        """Up to the prefix after the first entry, if that is a large part of a view; else `step`.
+        The caller has checked that `rest` is at least RP_ENTRY_PREFIX."""
         cdef int64_t size = <int64_t>rp_load_be32(data + 8) + RP_LOG_OVERHEAD + RP_ENTRY_PREFIX
         return size if max(rest, step // LARGE_SHARE) < size <= step else step
 

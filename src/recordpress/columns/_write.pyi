@@ -3,7 +3,7 @@ from typing import overload
 from typing_extensions import Unpack
 
 from recordpress.codecs import CodecRegistry
-from recordpress.columns._table import BatchTable
+from recordpress.columns.header_table import BatchTable
 from recordpress.typing import ArrowArray, ArrowStream, BatchOptions, CompressionType, Integer, Level
 
 @overload

@@ -26,8 +26,8 @@ from recordpress.columns._input cimport (
     has_null_rows, input_columns, input_types, types_of,
 )
 from recordpress.columns._rows cimport ROWS, fill_rows
-from recordpress.columns._table cimport BatchTable
-from recordpress.columns._table cimport row as batch_row
+from recordpress.columns.header_table cimport BatchTable
+from recordpress.record.header cimport header_row
 from recordpress.columns._roundtrip_loss cimport refuse_lost
 from recordpress.columns._write_batches cimport (
     column_batches, end_of_table, table_batches, write_array_by_columns, write_array_by_table,
@@ -152,7 +152,7 @@ cdef int open_table(table_batches* t, BatchTable batches, object level, CodecTab
     cdef int64_t i
     cdef int id
     t.codecs = &codecs.rows
-    t.batches, t.n = <const batch_row*>batches._rows.data, batches.num_rows
+    t.batches, t.n = <const header_row*>batches._rows.rows.data, batches._rows.n
     t.rows = <int*>malloc(<size_t>max(t.n, 1) * sizeof(int))
     if t.rows == NULL:
         raise MemoryError
@@ -173,7 +173,7 @@ cdef int open_table(table_batches* t, BatchTable batches, object level, CodecTab
 cdef int use_columns(set_writer* w, way* how, const input_types* types, object timestamp_type) except -1:
     """Write by the columns of batch headers, where there are any."""
     how.by_columns = types.any_batch
-    how.columns.options = w.encoder.options
+    how.columns.options = w.batch.encoder.options
     how.columns.has_base_offset = types.batch[BASE_OFFSET].kind != ABSENT
     how.columns.has_timestamp_type = timestamp_type is None and types.timestamp_type.kind != ABSENT
     w.has_timestamp_type = how.columns.has_timestamp_type and not how.columns.has_base_offset
@@ -291,14 +291,14 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
         if base_offset is not None:
             how.base_offset = integer_of(base_offset, "base_offset", 0, INT64_MAX)
         coerce = flag_of(coerce_timestamps, "coerce_timestamps")
-        options_of(&w.encoder.options, write_columns, magic, compression_type,
+        options_of(&w.batch.encoder.options, write_columns, magic, compression_type,
                    None if batches is not None else level, table, False, options)
         timestamp_type = options.get("timestamp_type")
         if batches is not None:
             if not isinstance(batches, BatchTable):
                 raise ArgumentTypeError(f"batches must be a recordpress.BatchTable, not {type(batches).__name__}",
                                         field="batches")
-            check_alone(&w.encoder.options, base_offset, timestamp_type)
+            check_alone(&w.batch.encoder.options, base_offset, timestamp_type)
             open_table(&how.table, batches, level, table)
             w.mixed = True
         writer_open(&w, batch_bytes, batch_records)
@@ -307,7 +307,7 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
         if batches is not None:
             use_table(&w, &how, &types)
         else:
-            check_columns(&w.encoder.options, &types, base_offset)
+            check_columns(&w.batch.encoder.options, &types, base_offset)
             if types.batch[BASE_OFFSET].kind != ABSENT:
                 refuse_lost(&source.schema)
             use_columns(&w, &how, &types, timestamp_type)

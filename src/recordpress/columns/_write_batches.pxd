@@ -7,7 +7,7 @@ from recordpress._c.arrow cimport ArrowArray
 from recordpress._c.wire cimport rp_error
 from recordpress.codecs.codec cimport CODEC_ROWS, codec_table
 from recordpress.columns._input cimport N_BATCH_COLUMNS, input_types
-from recordpress.columns._table cimport row as batch_row
+from recordpress.record.header cimport header_row
 from recordpress.record.encode cimport batch_options
 from recordpress.record.set_writer cimport set_writer
 
@@ -25,7 +25,7 @@ ctypedef struct column_batches:
 
 # Where a table has the header of every batch.
 ctypedef struct table_batches:
-    const batch_row* batches
+    const header_row* batches
     int64_t n
     int64_t next
     int64_t left                          # records of the batch before `next` that are to come

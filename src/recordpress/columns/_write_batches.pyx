@@ -21,7 +21,7 @@ from recordpress.columns._input cimport (
     columns_of, input_columns,
 )
 from recordpress.columns._rows cimport ROWS, fill_rows, offset_at
-from recordpress.record.encode cimport NO_TIMESTAMP
+from recordpress.record.encode cimport NO_TIMESTAMP, keep_header
 from recordpress.record.set_writer cimport writer_empty, writer_end, writer_next, writer_next_at, writer_rows
 
 
@@ -166,23 +166,20 @@ cdef int write_array_by_columns(set_writer* w, column_batches* b, const input_ty
 
 # --- by a table -----------------------------------------------------------------------------------------------
 
-cdef void options_from(batch_options* o, const batch_row* r, const table_batches* t) noexcept nogil:
+cdef void options_from(batch_options* o, const header_row* r, const table_batches* t) noexcept nogil:
     """A header, for the encoder."""
     o.magic = r.magic
     o.codec = t.rows[r - t.batches]
     o.level = t.levels[o.codec]
     o.codecs = t.codecs
     o.attributes = r.attributes
-    o.producer_id = r.producer_id
-    o.producer_epoch = r.producer_epoch
-    o.base_sequence = r.base_sequence
-    o.partition_leader_epoch = r.partition_leader_epoch
+    keep_header(o, r)
     o.log_append_time = r.max_timestamp
     o.delete_horizon_ms = r.base_timestamp if r.magic == 2 else NO_TIMESTAMP
 
 
 cdef int end_batch(set_writer* w, table_batches* t, rp_error* err) noexcept nogil:
-    cdef const batch_row* r
+    cdef const header_row* r
     if t.next == 0:
         return RP_OK
     r = &t.batches[t.next - 1]
@@ -194,7 +191,7 @@ cdef int end_batch(set_writer* w, table_batches* t, rp_error* err) noexcept nogi
 
 cdef int next_batch(set_writer* w, table_batches* t, rp_error* err) noexcept nogil:
     """Begin the next batch, and write it whole if it has no records."""
-    cdef const batch_row* r = &t.batches[t.next]
+    cdef const header_row* r = &t.batches[t.next]
     cdef batch_options o
     options_from(&o, r, t)
     t.next += 1
@@ -204,7 +201,8 @@ cdef int next_batch(set_writer* w, table_batches* t, rp_error* err) noexcept nog
         return writer_next(w, &o, err)
     if writer_next_at(w, &o, r.base_offset, err):
         return err.status
-    w.encoder.last_offset = <int64_t>(<uint64_t>r.base_offset - 1)  # batches are taken as they are: they may overlap
+    # batches are taken as they are: they may overlap
+    w.batch.encoder.last_offset = <int64_t>(<uint64_t>r.base_offset - 1)
     if r.records_count:
         return RP_OK
     return writer_empty(w, r.last_offset, r.max_timestamp, r.size > RP_BATCH_HEADER, err)
@@ -220,7 +218,7 @@ cdef int batch_with_records(set_writer* w, table_batches* t, int64_t offset, rp_
         if next_batch(w, t, err):
             return err.status
         if t.batches[t.next - 1].magic < 2:
-            w.encoder.last_offset = <int64_t>(<uint64_t>offset - 1)
+            w.batch.encoder.last_offset = <int64_t>(<uint64_t>offset - 1)
         if t.left or t.wrapper:
             return RP_OK
     return rp_fail(err, RP_BATCHES_LEFT, -1, t.n, 0)
@@ -228,7 +226,7 @@ cdef int batch_with_records(set_writer* w, table_batches* t, int64_t offset, rp_
 
 cdef int64_t rows_of_batch(const table_batches* t, const input_columns* c, int64_t start, int64_t most) noexcept nogil:
     """How many rows from `start` on, at most `most`, belong to the open batch; 0: the first does not."""
-    cdef const batch_row* r = &t.batches[t.next - 1]
+    cdef const header_row* r = &t.batches[t.next - 1]
     cdef int64_t n = 0, offset
     if not t.wrapper:
         most = min(most, t.left)
@@ -240,7 +238,7 @@ cdef int64_t rows_of_batch(const table_batches* t, const input_columns* c, int64
     return n
 
 
-cdef void hide_times(const batch_row* r, rp_record* rows, int64_t n) noexcept nogil:
+cdef void hide_times(const header_row* r, rp_record* rows, int64_t n) noexcept nogil:
     """Under LogAppendTime a record's own timestamp cannot be read, so none is written."""
     cdef int64_t i
     if r.magic == 2 and r.attributes & RP_LOG_APPEND_TIME:

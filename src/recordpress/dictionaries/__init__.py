@@ -1,4 +1,4 @@
-"""Dictionaries of zstd: for values that are compressed one by one, and for shallow batches in a closed loop.
+"""zstd dictionaries for values that are compressed one by one, and for small batches in a closed loop.
 
 ::
 

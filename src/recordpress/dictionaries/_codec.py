@@ -1,4 +1,4 @@
-"""A codec of the caller's own for closed loops: batches compressed by zstd with a dictionary."""
+"""Codec for closed loops: batches compressed by zstd with a dictionary."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from operator import index
 from typing import TYPE_CHECKING
 
 from recordpress.codecs import Dictionary, compress, decompress
+from recordpress.codecs.choice import CodecChoice
 from recordpress.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _MOST = 2_147_483_647  # of what decompress takes as a cap
 
 
 class DictionaryCodec:
-    """The codec ``zstd-dict``, for a `CodecRegistry`: zstd with a dictionary, which every reader of the batches needs.
+    """Codec ``zstd-dict`` for a `CodecRegistry`: zstd with a dictionary, which every reader of the batches needs.
 
     It is for closed loops: released brokers and clients know no such codec. Each batch names its dictionary, so a new
     one may be used while batches of the old one are still read.
@@ -61,19 +62,19 @@ class DictionaryCodec:
                 f"dictionary must be a recordpress.dictionaries.Dictionary, not {type(dictionary).__name__}",
                 field="dictionary",
             )
-        compress(b"", "zstd", level, dictionary=dictionary)
+        CodecChoice("zstd", level, dictionary=dictionary)
         decompress(b"", "zstd", dictionaries={} if dictionaries is None else dictionaries)
         self.dictionary = dictionary
         self.dictionaries = dictionaries
         self.levels = (_LEVEL_MIN, _LEVEL_MAX, _LEVEL if level is None or isinstance(level, str) else index(level))
 
     def compress(self, data: bytes, level: Level = None) -> bytes:
-        """One frame."""
+        """Compress to one frame."""
         level = self.levels[2] if level is None else level
         return compress(data, "zstd", level, dictionary=self.dictionary)
 
     def decompress(self, data: bytes, max_output: int) -> bytes:
-        """At most `max_output` bytes.
+        """Decompress to at most `max_output` bytes.
 
         Raises
         ------
@@ -84,7 +85,7 @@ class DictionaryCodec:
         return decompress(data, "zstd", min(max_output, _MOST), dictionaries=self)
 
     def get(self, id: int) -> Dictionary | None:
-        """What a frame names."""
+        """Return the dictionary that a frame names."""
         if id == self.dictionary.id:
             return self.dictionary
         if isinstance(self.dictionaries, Dictionary):

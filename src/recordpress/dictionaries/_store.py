@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recordpress._arguments import integer
-from recordpress._file_names import printable
+from recordpress._file_names import printable, refuse_url
 from recordpress.codecs import Dictionary
 from recordpress.errors import CorruptRecordError, InvalidArgumentError
 from recordpress.files import LocalFileSystem, sync_directory, text_of
@@ -35,7 +35,7 @@ _SETTLED_NS = 2_000_000_000  # a directory that changed more recently may change
 
 
 class DictionaryStore(Mapping[int, Dictionary]):
-    """Dictionaries by id, in a directory.
+    """Directory of dictionaries by id.
 
     A mapping, which `recordpress.decompress` takes as ``dictionaries=``. A file is read and checked when its dictionary
     is first asked for, and the dictionary is kept then. Dictionaries that others add later are found, too. The object
@@ -62,7 +62,8 @@ class DictionaryStore(Mapping[int, Dictionary]):
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = os.path.abspath(text_of(path))
+        refuse_url(text_of(path))
+        self.path = os.path.abspath(path)
         self._files = LocalFileSystem()
         self._names: dict[int, tuple[str, ...]] = {}
         self._loaded: dict[int, Dictionary] = {}
@@ -109,7 +110,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
         return len(self._names)
 
     def _list(self) -> None:
-        """Read the directory, if it may have changed since."""
+        """Read the directory if it may have changed."""
         changed = os.stat(self.path).st_mtime_ns
         if changed == self._seen:
             return
@@ -133,16 +134,16 @@ class DictionaryStore(Mapping[int, Dictionary]):
     def _read(self, path: str, id: int, digest: str) -> Dictionary:
         with self._files.open(path) as file:
             if file.size > _MOST_BYTES:
-                raise self._damaged(path, f"{file.size} bytes, where a dictionary has at most {_MOST_BYTES}")
+                raise self._damaged(path, f"{file.size} bytes; a dictionary has at most {_MOST_BYTES}")
             data = file.read_exactly(0, file.size)
         if sha256(data).hexdigest() != digest:
-            raise self._damaged(path, "its SHA-256 is not the one in its name")
+            raise self._damaged(path, "its SHA-256 differs from the one in its name")
         try:
             dictionary = Dictionary(data)
         except InvalidArgumentError as error:
             raise self._damaged(path, error.message) from error
         if dictionary.id != id:
-            raise self._damaged(path, f"the dictionary in it has the id {dictionary.id}")
+            raise self._damaged(path, f"its content has the id {dictionary.id}")
         return dictionary
 
     def _damaged(self, path: str, what: str) -> CorruptRecordError:
@@ -151,7 +152,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
     # ---- writing
 
     def add(self, dictionary: Dictionary | Buffer) -> int:
-        """Add a dictionary; one that is there already stays as it is.
+        """Add a dictionary; an existing one stays unchanged.
 
         Parameters
         ----------
@@ -203,7 +204,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
             writer.publish()
 
     def remove(self, id: Integer) -> None:
-        """Remove a dictionary, damaged or not. Values that need it cannot be read any more.
+        """Remove a dictionary, damaged or not. Values that need it become unreadable.
 
         Raises
         ------
@@ -233,7 +234,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """The only writer, who has just listed the directory."""
+        """Lock the directory for writing, and list it."""
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         descriptor = os.open(os.path.join(self.path, ".lock"), flags, 0o666)
         try:

@@ -15,7 +15,7 @@ meaning of files is left to `recordpress.log`.
 """
 
 from recordpress.files._background import Background
-from recordpress.files._buffered import Buffered
+from recordpress.files._buffered import Buffered, buffered
 from recordpress.files._errors import located, named
 from recordpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer, is_unfinished
 from recordpress.files._links import check_link, check_regular, open_file
@@ -25,7 +25,7 @@ from recordpress.files._part import FilePart
 from recordpress.files._ranges import coalesce
 from recordpress.files._read_ahead import READ_AHEAD_BYTES, SequentialFile, read_ahead
 from recordpress.files._resolve import resolve, text_of
-from recordpress.files._unfinished import sweep, sweep_directory, unfinished_directory, unfinished_file
+from recordpress.files._unfinished import sweep_directory, unfinished_file
 from recordpress.files._walked import WALK_BYTES, Walked, walked
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "SequentialFile",
     "Walked",
     "Writer",
+    "buffered",
     "check_link",
     "check_regular",
     "coalesce",
@@ -52,11 +53,9 @@ __all__ = [
     "read_ahead",
     "remove_if_empty",
     "resolve",
-    "sweep",
     "sweep_directory",
     "sync_directory",
     "text_of",
-    "unfinished_directory",
     "unfinished_file",
     "walked",
 ]

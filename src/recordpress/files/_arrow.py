@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from recordpress.files._errors import NotFoundError, storage_errors
+from recordpress.files._errors import NotFoundError
 from recordpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer
 
 if TYPE_CHECKING:
@@ -17,21 +18,15 @@ _SCHEMES = {"gcs": "gs"}  # pyarrow's name of a type, where it is not the scheme
 
 
 class ArrowFileSystem(FileSystem):
-    """A ``pyarrow.fs.FileSystem``.
+    """A ``pyarrow.fs.FileSystem``."""
 
-    Parameters
-    ----------
-    filesystem : pyarrow.fs.FileSystem
-    shown : str, optional
-        What messages show before a path: a scheme, and a server if paths do not begin with what says where they are.
-    """
-
-    def __init__(self, filesystem: Any, shown: str | None = None) -> None:
+    def __init__(self, filesystem: Any, shown: str | None = None, secrets: tuple[str, ...] = ()) -> None:
         self._fs = filesystem
+        self._secrets = secrets
         self._shown = shown or f"{_SCHEMES.get(filesystem.type_name, filesystem.type_name)}://"
 
     def info(self, path: str) -> FileInfo:
-        with storage_errors("asking for a file", self.url(path)):
+        with self.errors("asking for a file", path):
             info = _info(self._fs.get_file_info(path))
         if info.kind == "missing":
             raise NotFoundError("there is no such file or directory", file=self.url(path))
@@ -40,25 +35,24 @@ class ArrowFileSystem(FileSystem):
     def list(self, path: str) -> list[FileInfo]:
         from pyarrow.fs import FileSelector
 
-        with storage_errors("listing a directory", self.url(path)):
+        with self.errors("listing a directory", path):
             found = [_info(info) for info in self._fs.get_file_info(FileSelector(path))]
         return sorted((info for info in found if info.name), key=lambda info: info.name)
 
     def open(self, path: str) -> RandomAccessFile:
-        return _ArrowFile(self._fs, path, self.url(path))
+        return _ArrowFile(self, path)
 
     def create(self, path: str) -> Writer:
         return UploadWriter(self, path)
 
     def delete(self, path: str) -> None:
         self.check_fence()
-        with storage_errors("deleting a file", self.url(path)), self._missing_in_hdfs(path):
+        with self.errors("deleting a file", path), self._missing_in_hdfs(path):
             self._fs.delete_file(path)
 
     def delete_directory(self, path: str) -> None:
         self.check_fence()
-        shown = self.url(path)
-        with suppress(FileNotFoundError), storage_errors("deleting a directory", shown), self._missing_in_hdfs(path):
+        with suppress(FileNotFoundError), self.errors("deleting a directory", path), self._missing_in_hdfs(path):
             self._fs.delete_dir(path)
 
     @contextmanager
@@ -74,11 +68,15 @@ class ArrowFileSystem(FileSystem):
 
     def make_directory(self, path: str) -> None:
         self.check_fence()
-        with storage_errors("making a directory", self.url(path)):
+        with self.errors("making a directory", path):
             self._fs.create_dir(path, recursive=True)
 
     def url(self, path: str) -> str:
         return f"{self._shown}{path}"
+
+    def input(self, path: str) -> Any:
+        """Open pyarrow's file for reading."""
+        return self._fs.open_input_file(path)
 
     def output(self, path: str) -> Any:
         """A stream whose bytes are at `path` once it is closed."""
@@ -86,7 +84,7 @@ class ArrowFileSystem(FileSystem):
 
     def move(self, source: str, target: str) -> None:
         self.check_fence()
-        with storage_errors("moving a file", self.url(source)):
+        with self.errors("moving a file", source):
             try:
                 self._fs.move(source, target)
             except NotImplementedError:  # Azure without a hierarchical namespace (apache/arrow#40405)
@@ -104,47 +102,43 @@ def _info(info: Any) -> FileInfo:
 
 
 class _ArrowFile(RandomAccessFile):
-    def __init__(self, filesystem: Any, path: str, url: str) -> None:
-        self.name = url
-        with storage_errors("opening a file", url):
-            self._file = filesystem.open_input_file(path)
+    def __init__(self, filesystem: ArrowFileSystem, path: str) -> None:
+        self.name = filesystem.url(path)
+        self._errors = partial(filesystem.errors, path=path)
+        with self._errors("opening a file"):
+            self._file = filesystem.input(path)
             self.size = self._file.size()
 
     def read_at(self, position: int, length: int) -> bytes:
-        with storage_errors("reading a file", self.name):
+        with self._errors("reading a file"):
             data: bytes = self._file.read_at(length, position)
         return data
 
     def close(self) -> None:
-        with storage_errors("closing a file", self.name):
+        with self._errors("closing a file"):
             self._file.close()
 
 
 class UploadWriter(Writer):
     """Written under a hidden name and then moved: an upload that ends too early may leave an object, but never under
     the name that was asked for. Object stores copy without sending the bytes again.
-
-    Parameters
-    ----------
-    filesystem : ArrowFileSystem or FsspecFileSystem
-    path : str
     """
 
     def __init__(self, filesystem: Any, path: str) -> None:
         self._fs = filesystem
+        self._errors = partial(filesystem.errors, path=path)
         self._target = path
         self._path = filesystem.join(filesystem.parent(path), f".{filesystem.name(path)}.{uuid4().hex}")
-        self._url = filesystem.url(path)
-        with storage_errors("creating a file", self._url):
+        with self._errors("creating a file"):
             self._stream = filesystem.output(self._path)
         self._is_done = False
 
     def write(self, data: Buffer) -> None:
-        with storage_errors("writing a file", self._url):
+        with self._errors("writing a file"):
             self._stream.write(memoryview(data).cast("B"))
 
     def publish(self) -> None:
-        with storage_errors("publishing a file", self._url):
+        with self._errors("publishing a file"):
             self._stream.close()
             self._fs.move(self._path, self._target)
         self._is_done = True
@@ -154,7 +148,7 @@ class UploadWriter(Writer):
             return
         self._is_done = True
         try:
-            with storage_errors("closing a file", self._url):
+            with self._errors("closing a file"):
                 self._stream.close()
         finally:
             self._remove()

@@ -50,3 +50,17 @@ class Buffered(RandomAccessFile):
         """Close the file."""
         self._data = b""
         self._file.close()
+
+
+def buffered(file: RandomAccessFile) -> RandomAccessFile:
+    """Return a remote file as `Buffered`, and a local one as it is.
+
+    Examples
+    --------
+    >>> from recordpress.files import buffered, resolve
+    >>> files, path = resolve("demo/logs/sessions-0/partition.metadata")
+    >>> with files.open(path) as file:
+    ...     buffered(file) is file
+    True
+    """
+    return Buffered(file) if file.is_remote else file

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from recordpress._file_names import printable
+from recordpress._file_names import printable, without_secrets
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError, RecordpressError, StorageError
 
 
@@ -40,8 +40,8 @@ def located(position: int, file: str | Path | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def named(argument: str) -> Iterator[None]:
-    """Errors about `path` name the argument that holds it.
+def named(argument: str, instead_of: str = "path") -> Iterator[None]:
+    """Name the caller's argument in errors about the argument of a called function.
 
     Examples
     --------
@@ -57,26 +57,29 @@ def named(argument: str) -> Iterator[None]:
     try:
         yield
     except (ArgumentTypeError, InvalidArgumentError) as error:
-        if error.field == "path":
+        if error.field == instead_of:
             error.field = argument
         raise
 
 
 @contextmanager
-def storage_errors(what: str, url: str) -> Iterator[None]:
-    """Turn what a store's library raises into a StorageError. The libraries' exceptions have no base in common but
-    Exception.
+def storage_errors(what: str, url: str, secrets: Iterable[str] = ()) -> Iterator[None]:
+    """Turn the exceptions of a store's library, which have no base in common but Exception, into a StorageError.
 
-    Raises
-    ------
-    StorageError
-        Also a FileNotFoundError where that was raised.
+    They may quote the URL with its secrets, so they are not the error's cause or context.
     """
     try:
         yield
+        return
     except (RecordpressError, MemoryError):
         raise
-    except FileNotFoundError as error:
-        raise NotFoundError("there is no such file or directory", file=url) from error
+    except FileNotFoundError:
+        failure: StorageError = NotFoundError("there is no such file or directory", file=url)
     except Exception as error:
-        raise StorageError(f"{what} failed: {type(error).__name__}: {error}", file=url) from error
+        text = without_secrets(f"{what} failed: {type(error).__name__}: {error}", secrets)
+        failure = StorageError(text, file=url)
+    try:
+        raise failure
+    except StorageError:
+        failure.__context__ = None
+        raise

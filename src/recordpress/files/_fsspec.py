@@ -5,59 +5,61 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+from recordpress._file_names import printable
 from recordpress.errors import StorageError
 from recordpress.files._arrow import UploadWriter
-from recordpress.files._errors import storage_errors
 from recordpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer
 
 _KINDS = {"file": "file", "directory": "directory"}
 
 
 class FsspecFileSystem(FileSystem):
-    """An ``fsspec.AbstractFileSystem``.
+    """An ``fsspec.AbstractFileSystem``."""
 
-    Parameters
-    ----------
-    filesystem : fsspec.AbstractFileSystem
-    """
-
-    def __init__(self, filesystem: Any) -> None:
+    def __init__(self, filesystem: Any, secrets: tuple[str, ...] = ()) -> None:
         self._fs = filesystem
+        self._secrets = secrets
 
     def info(self, path: str) -> FileInfo:
-        with storage_errors("asking for a file", self.url(path)):
+        with self.errors("asking for a file", path):
             return self._info(self._fs.info(path))
 
     def list(self, path: str) -> list[FileInfo]:
-        with storage_errors("listing a directory", self.url(path)):
+        with self.errors("listing a directory", path):
             self._fs.invalidate_cache(path)  # a cached listing may lack what was written since
             found = [self._info(info) for info in self._fs.ls(path, detail=True)]
         # some stores list a directory as its own entry
         return sorted((info for info in found if info.path != path.rstrip("/")), key=lambda info: info.name)
 
     def open(self, path: str) -> RandomAccessFile:
-        return _FsspecFile(self._fs, self.info(path), self.url(path))
+        return _FsspecFile(self, self.info(path))
 
     def create(self, path: str) -> Writer:
         return UploadWriter(self, path)
 
     def delete(self, path: str) -> None:
         self.check_fence()
-        with storage_errors("deleting a file", self.url(path)):
+        with self.errors("deleting a file", path):
             self._fs.rm_file(path)
 
     def delete_directory(self, path: str) -> None:
         self.check_fence()
-        with storage_errors("deleting a directory", self.url(path)), suppress(FileNotFoundError):
+        with self.errors("deleting a directory", path), suppress(FileNotFoundError):
             self._fs.rm(path, recursive=True)
 
     def make_directory(self, path: str) -> None:
         self.check_fence()
-        with storage_errors("making a directory", self.url(path)):
+        with self.errors("making a directory", path):
             self._fs.makedirs(path, exist_ok=True)
 
     def url(self, path: str) -> str:
-        return str(self._fs.unstrip_protocol(path))
+        return printable(self._fs.unstrip_protocol(path))
+
+    def read(self, path: str, start: int, end: int) -> bytes:
+        """Return a range of a file's bytes."""
+        with self.errors("reading a file", path):
+            data: bytes = self._fs.cat_file(path, start=start, end=end)
+        return data
 
     def output(self, path: str) -> Any:
         """A stream whose bytes are at `path` once it is closed."""
@@ -65,7 +67,7 @@ class FsspecFileSystem(FileSystem):
 
     def move(self, source: str, target: str) -> None:
         self.check_fence()
-        with storage_errors("moving a file", self.url(source)):
+        with self.errors("moving a file", source):
             self._fs.mv(source, target)
 
     def _info(self, info: dict[str, Any]) -> FileInfo:
@@ -75,18 +77,16 @@ class FsspecFileSystem(FileSystem):
 
 
 class _FsspecFile(RandomAccessFile):
-    def __init__(self, filesystem: Any, info: FileInfo, url: str) -> None:
-        self.name = url
+    def __init__(self, filesystem: FsspecFileSystem, info: FileInfo) -> None:
+        self.name = filesystem.url(info.path)
         self._fs = filesystem
         self._path = info.path
         if info.size is None:
-            raise StorageError("it is not a file whose size is known", file=url)
+            raise StorageError("it is not a file whose size is known", file=self.name)
         self.size = info.size
 
     def read_at(self, position: int, length: int) -> bytes:
-        with storage_errors("reading a file", self.name):
-            data: bytes = self._fs.cat_file(self._path, start=position, end=position + length)
-        return data
+        return self._fs.read(self._path, position, position + length)
 
     def close(self) -> None:
         pass  # every read is a separate request

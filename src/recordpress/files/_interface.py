@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
+from recordpress._file_names import printable
 from recordpress.errors import CorruptRecordError, StorageError
+from recordpress.files._errors import storage_errors
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -65,6 +67,9 @@ class FileInfo:
     size: int | None = None
     modified: float | None = None
     is_link: bool = False
+
+    def __repr__(self) -> str:
+        return f"FileInfo({printable(self.path)!r}, kind={self.kind!r}, size={self.size!r})"
 
     @property
     def is_file(self) -> bool:
@@ -209,6 +214,7 @@ class FileSystem(ABC):
     """
 
     _fence: str | None = None
+    _secrets: tuple[str, ...] = ()  # of the URL, which messages do not quote
 
     @abstractmethod
     def info(self, path: str) -> FileInfo:
@@ -298,6 +304,10 @@ class FileSystem(ABC):
     def url(self, path: str) -> str:
         """The path as messages show it."""
         return path
+
+    def errors(self, what: str, path: str) -> AbstractContextManager[None]:
+        """Turn the exceptions of the store's library into a StorageError about this path."""
+        return storage_errors(what, self.url(path), self._secrets)
 
     def canonical(self, path: str) -> str:
         """The path without links and without a separator at its end."""

@@ -7,7 +7,7 @@ import stat
 from io import FileIO
 from pathlib import Path
 
-from recordpress._file_names import printable
+from recordpress._file_names import printable, refuse_url
 from recordpress.errors import InvalidArgumentError
 
 _KINDS = {
@@ -61,6 +61,7 @@ def check_regular(path: str | Path) -> None:
     >>> from recordpress.files import check_regular
     >>> check_regular("demo/logs/sessions-0/partition.metadata")
     """
+    refuse_url(path)
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
         kind = _KINDS.get(stat.S_IFMT(mode), "something else")

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recordpress._file_names import printable
+from recordpress._file_names import printable, refuse_url
 from recordpress.files._background import Background
 from recordpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer
 from recordpress.files._links import check_link, open_file
@@ -137,6 +137,7 @@ class _LocalFile(RandomAccessFile):
 
 class _LocalWriter(Writer):
     def __init__(self, path: str) -> None:
+        refuse_url(path)
         self._target = Path(path)
         self._unfinished: AbstractContextManager[object] | None = None
         unfinished = unfinished_file(self._target)
@@ -191,7 +192,7 @@ def sync_directory(path: Path) -> None:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from recordpress.log import sync_directory
+    >>> from recordpress.files import sync_directory
     >>> sync_directory(pathlib.Path(tempfile.mkdtemp()))
     """
     descriptor = os.open(path, os.O_RDONLY)

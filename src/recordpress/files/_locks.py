@@ -17,20 +17,7 @@ _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def take(descriptor: int) -> bool:
-    """Lock a file that is open for writing, at once.
-
-    Returns
-    -------
-    bool
-        False if the file system knows no locks.
-
-    Raises
-    ------
-    BlockingIOError
-        Another process holds it.
-    FileNotFoundError
-        Another host has deleted the file.
-    """
+    """Lock a file that is open for writing, at once."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -50,7 +37,7 @@ def only_one(path: str | os.PathLike[str], seconds: float = 0.0) -> Iterator[Non
     Raises
     ------
     BlockingIOError
-        Another process holds it longer than `patience` seconds.
+        Another process holds it longer than `seconds`.
 
     Examples
     --------
@@ -68,7 +55,7 @@ def only_one(path: str | os.PathLike[str], seconds: float = 0.0) -> Iterator[Non
     while (descriptor := _held(path)) is None:
         if time.monotonic() >= deadline:
             raise BlockingIOError(errno.EAGAIN, "another process holds the lock", os.fspath(path))
-        time.sleep(0.1)
+        time.sleep(0.1)  # chosen, not measured: short against a wait of seconds
     try:
         yield
     finally:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from recordpress._file_names import printable
-from recordpress.errors import ArgumentTypeError, InvalidArgumentError, StorageError
+from recordpress._file_names import URL, printable, refuse_ambiguous, secrets_of, without_secrets
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.files._errors import storage_errors
 from recordpress.files._interface import FileSystem
 from recordpress.files._local import LocalFileSystem
 
-_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://", re.DOTALL)
 # schemes of pyarrow.fs, and Hadoop's for the same stores
 _ARROW_SCHEMES = {
     "s3": "s3",
@@ -60,12 +58,13 @@ def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[Fi
     text = text_of(path)
     if filesystem is not None:
         return _adapted(filesystem), text
-    match = _URL.match(text)
+    match = URL.match(text)
     if not match:
         return LocalFileSystem(), text
     scheme = match["scheme"].lower()
     if scheme == "file":
         return LocalFileSystem(), _local_path(text)
+    refuse_ambiguous(text)
     if scheme in _ARROW_SCHEMES:
         return _by_arrow(text, _ARROW_SCHEMES[scheme])
     return _by_fsspec(text, scheme)
@@ -121,7 +120,7 @@ def _local_path(url: str) -> str:
     parts = urlsplit(url)
     if parts.netloc not in ("", "localhost"):
         raise InvalidArgumentError(
-            f"{url} names the host {parts.netloc}: a file:// URL has three slashes, as in file:///var/kafka-logs",
+            f"{printable(url)} names a host: a file:// URL has three slashes, as in file:///var/kafka-logs",
             field="path",
         )
     return os.fsdecode(unquote(url.split("://", 1)[1][len(parts.netloc) :], errors="surrogateescape"))
@@ -138,14 +137,15 @@ def _by_arrow(url: str, scheme: str) -> tuple[FileSystem, str]:
     place, _, options = url.split("://", 1)[1].partition("?")
     authority, slash, rest = place.partition("/")
     address = f"{scheme}://{authority}{'/' if slash else ''}{f'?{options}' if options else ''}"
-    with storage_errors("opening the store", address.partition("?")[0]):
+    secrets = secrets_of(url)
+    with storage_errors("opening the store", printable(url), secrets):
         filesystem, base = ArrowFileSystems.from_uri(quote(address, safe=":/?#[]@!$&'()*+,;=%"))
     server = authority.rpartition("@")[2] if scheme in _OF_A_SERVER else ""
     path = unquote(rest).strip("/")
     whole = f"{base.rstrip('/')}/{path}" if path else base.rstrip("/") or "/"
     if scheme.startswith("abfs"):  # a container is in no directory, also where a server is named instead of it
         whole = whole.strip("/")
-    return ArrowFileSystem(filesystem, f"{scheme}://{server}"), whole
+    return ArrowFileSystem(filesystem, f"{scheme}://{server}", secrets), whole
 
 
 def _by_fsspec(url: str, scheme: str) -> tuple[FileSystem, str]:
@@ -155,20 +155,19 @@ def _by_fsspec(url: str, scheme: str) -> tuple[FileSystem, str]:
         raise _missing(scheme, "fsspec and its package for this store", "fsspec") from None
     from recordpress.files._fsspec import FsspecFileSystem
 
-    try:
-        filesystem, path = fsspec.core.url_to_fs(url)
-    except OSError as error:  # of a store that is connected to at once
-        shown = f"{scheme}://{url.split('://', 1)[1].rpartition('@')[2]}"  # without a password
-        raise StorageError(f"opening the store failed: {error}", file=printable(shown)) from error
-    except ImportError as error:  # fsspec says which package it wants
-        raise InvalidArgumentError(f"{scheme}:// needs another package: {error}", field="path") from error
-    except ValueError as error:
-        raise InvalidArgumentError(
-            f"{printable(url)}: nothing opens {scheme}:// ({error}); there are local paths, file://, "
-            f"{', '.join(f'{name}://' for name in _ARROW_SCHEMES)} and the schemes of fsspec",
-            field="path",
-        ) from error
-    return FsspecFileSystem(filesystem), path
+    secrets = secrets_of(url)
+    with storage_errors("opening the store", printable(url), secrets):  # some are connected to at once
+        try:
+            filesystem, path = fsspec.core.url_to_fs(url)
+            return FsspecFileSystem(filesystem, secrets), path
+        except ImportError as error:  # fsspec names the package
+            problem = f"{scheme}:// needs another package: {error}"
+        except ValueError as error:
+            problem = (
+                f"{printable(url)}: nothing opens {scheme}:// ({error}); there are local paths, file://, "
+                f"{', '.join(f'{name}://' for name in _ARROW_SCHEMES)} and the schemes of fsspec"
+            )
+    raise InvalidArgumentError(without_secrets(problem, secrets), field="path")
 
 
 def _missing(scheme: str, what: str, package: str) -> Any:

@@ -1,8 +1,7 @@
-"""Files and directories that get their name when they are finished; until then they are hidden next to it.
+"""Files that get their name when they are finished; until then they are hidden next to it.
 
-Each attempt has its own name, ``.<name>.<32 hex digits>``, and holds a lock while it runs: on its file, or on one
-next to its directory, ``.<name>.<32 hex digits>.lock``. A killed attempt's files have no lock: the next attempt at the
-same name removes it.
+Each attempt has its own name, ``.<name>.<32 hex digits>``, and holds a lock on its file while it runs. A killed
+attempt's file has no lock: the next attempt at the same name removes it.
 """
 
 from __future__ import annotations
@@ -15,11 +14,9 @@ from io import FileIO
 from pathlib import Path
 from uuid import uuid4
 
-from recordpress.files._locks import is_at, only_one, take
+from recordpress.files._locks import is_at, take
 
 _STEM_BYTES = 200  # with the rest, less than the 255 bytes that a name may have
-_LOCK = ".lock"
-_PATIENCE = 60.0  # seconds in which a sweep that tried the lock of a new attempt lets go of it
 
 
 @contextmanager
@@ -37,7 +34,7 @@ def unfinished_file(target: Path) -> Iterator[tuple[Path, FileIO]]:
     >>> target.read_bytes()
     b'data'
     """
-    sweep(target)
+    _sweep(target)
     path, file = _locked_file(target)
     try:
         with file:
@@ -46,56 +43,10 @@ def unfinished_file(target: Path) -> Iterator[tuple[Path, FileIO]]:
         path.unlink(missing_ok=True)
 
 
-@contextmanager
-def unfinished_directory(target: Path) -> Iterator[Path]:
-    """Create a new directory next to `target`; unless it was renamed, it is removed at the end.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from recordpress.log import unfinished_directory
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "copy"
-    >>> with unfinished_directory(target) as directory:
-    ...     _ = (directory / "file").write_bytes(b"data")
-    ...     _ = directory.rename(target)
-    >>> (target / "file").read_bytes()
-    b'data'
-    """
-    sweep(target)
-    path = _attempt(target)
-    with only_one(f"{path}{_LOCK}", _PATIENCE):
-        path.mkdir()
-        try:
-            yield path
-        finally:
-            _remove_directory(path)
-
-
-def _remove_directory(path: Path) -> None:
-    import shutil  # here, because it imports every compressor that Python has
-
-    shutil.rmtree(path, ignore_errors=True)
-
-
-def sweep(target: Path) -> None:
-    """Remove what dead attempts at `target` left. If it is unknown whether an attempt is dead, as on a file system
-    without locks, nothing is removed.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from recordpress.files import sweep
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "file"
-    >>> target.with_name(f".file.{'0' * 32}").touch()
-    >>> sweep(target)
-    >>> list(target.parent.iterdir())
-    []
-    """
-    attempt = re.escape(f".{_stem(target)}.")
-    for path in _hidden(target.parent, attempt):
+def _sweep(target: Path) -> None:
+    """Remove the files of dead attempts at `target`, unless the file system has no locks that show who is dead."""
+    for path in _hidden(target.parent, re.escape(f".{_stem(target)}.")):
         _remove_if_dead(path)
-    for lock in _hidden(target.parent, attempt, _LOCK):
-        _remove_if_dead(lock, lock.with_name(lock.name.removesuffix(_LOCK)))
 
 
 def sweep_directory(directory: Path) -> None:
@@ -105,21 +56,21 @@ def sweep_directory(directory: Path) -> None:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from recordpress.log import sweep_directory
+    >>> from recordpress.files import sweep_directory
     >>> sweep_directory(pathlib.Path(tempfile.mkdtemp()))
     """
     for path in _hidden(directory, r"\..+\."):
         path.unlink(missing_ok=True)
 
 
-def _hidden(directory: Path, beginning: str, suffix: str = "") -> list[Path]:
-    pattern = re.compile(f"{beginning}[0-9a-f]{{32}}{re.escape(suffix)}", re.DOTALL)
+def _hidden(directory: Path, beginning: str) -> list[Path]:
+    pattern = re.compile(f"{beginning}[0-9a-f]{{32}}", re.DOTALL)
     with os.scandir(directory) as entries:
         return [Path(entry.path) for entry in entries if pattern.fullmatch(entry.name)]
 
 
-def _remove_if_dead(path: Path, directory: Path | None = None) -> None:
-    """Remove a file that nobody holds the lock on, and before it the directory that it is the lock of."""
+def _remove_if_dead(path: Path) -> None:
+    """Remove a file that nobody holds the lock on."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -127,8 +78,6 @@ def _remove_if_dead(path: Path, directory: Path | None = None) -> None:
     try:
         with suppress(BlockingIOError, FileNotFoundError):
             if take(descriptor):
-                if directory is not None:
-                    _remove_directory(directory)
                 path.unlink(missing_ok=True)
     finally:
         os.close(descriptor)

@@ -21,11 +21,6 @@ _PIECE_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 class ReadBack(RandomAccessFile):
     """A file that is read from its beginning to its end, in large pieces, however it is asked for. Positions that are
     read must not be lower than at the read before.
-
-    Parameters
-    ----------
-    file : RandomAccessFile
-        The caller closes it.
     """
 
     is_remote = False  # there is nothing to be read ahead

@@ -1,38 +1,37 @@
-"""The batches of a log as an Arrow table: columns straight from the headers, no object per batch."""
+"""Batches of a log as an Arrow table: columns straight from the headers, without an object per batch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from recordpress.columns import BatchTable
+from recordpress.columns.header_table import headers_table
 from recordpress.errors import RecordpressError
-from recordpress.log._batches import BATCH_COLUMNS, CODEC_BITS, CODECS, DELETE_HORIZON
+from recordpress.log._batches import BATCH_COLUMNS
 from recordpress.log._segment import Partition, Segment
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ROWS_AT_ONCE = 1 << 16
-_LOG_APPEND_TIME, _TRANSACTIONAL, _CONTROL = 0x08, 0x10, 0x20
+_ROWS_AT_ONCE = 1 << 16  # rows in one Arrow batch; chosen, not measured
+_SEQUENCES = 1 << 31  # they go from 0 to 2^31 - 1, and then begin again (DefaultRecordBatch.incrementSequence)
 
 
 def table_of(partitions: Iterable[Partition], check_crcs: bool) -> pa.Table:
-    """One row per batch of every segment; needs pyarrow.
-
-    Raises
-    ------
-    CorruptRecordError
-        An impossible entry, or an end that a file may not have.
-    """
+    """Return one row per batch of every segment; needs pyarrow."""
     import pyarrow as pa
 
     schema = _schema()
     tables = [schema.empty_table()]
     for partition in partitions:
         for segment in partition.segments:
-            for columns in _columns_in(segment, check_crcs):
-                arrays = _arrays(columns, check_crcs, (partition.topic, partition.partition, segment.url))
-                tables.append(pa.table([arrays[name] for name in BATCH_COLUMNS], schema=schema))
+            place = {"topic": partition.topic, "partition": partition.partition, "file": segment.url}
+            for headers, is_valid in _headers_in(segment, check_crcs):
+                columns = _columns(headers, is_valid)
+                columns |= {name: pa.repeat(pa.scalar(value), len(headers)) for name, value in place.items()}
+                arrays = [columns[name].cast(schema.field(name).type) for name in BATCH_COLUMNS]
+                tables.append(pa.table(arrays, schema=schema))
     return pa.concat_tables(tables)
 
 
@@ -40,84 +39,42 @@ def _schema() -> pa.Schema:
     import pyarrow as pa
 
     types = {
-        **_types(),
+        **{field.name: field.type for field in pa.schema(headers_table([]))},
         "topic": pa.string(),
         "partition": pa.int32(),
         "file": pa.string(),
-        "compressionType": pa.string(),
-        "timestampType": pa.int8(),
-        "isTransactional": pa.bool_(),
-        "isControl": pa.bool_(),
+        "lastSequence": pa.int32(),
         "deleteHorizonMs": pa.timestamp("ms", "UTC"),
         "isValid": pa.bool_(),
     }
     return pa.schema([(name, types[name]) for name in BATCH_COLUMNS])
 
 
-def _types() -> dict[str, pa.DataType]:
-    """Of the columns that come from `HeaderWalk.columns`."""
-    import pyarrow as pa
-
-    time = pa.timestamp("ms", "UTC")
-    return {
-        "position": pa.int64(),
-        "size": pa.int64(),
-        "magic": pa.int8(),
-        "attributes": pa.int16(),
-        "baseOffset": pa.int64(),
-        "lastOffset": pa.int64(),
-        "recordsCount": pa.int32(),
-        "baseTimestamp": time,
-        "maxTimestamp": time,
-        "partitionLeaderEpoch": pa.int32(),
-        "producerId": pa.int64(),
-        "producerEpoch": pa.int16(),
-        "baseSequence": pa.int32(),
-        "lastSequence": pa.int32(),
-        "crc": pa.uint32(),
-        "isValid": pa.int8(),
-    }
-
-
-def _columns_in(segment: Segment, check_crcs: bool) -> Iterator[dict[str, bytearray]]:
+def _headers_in(segment: Segment, check_crcs: bool) -> Iterator[tuple[BatchTable, bytearray | None]]:
     with segment.records() as file:
         hop = file.headers()
         try:
-            while (columns := hop.columns(_ROWS_AT_ONCE, check_crcs))["magic"]:
-                yield columns
+            while (found := hop.table(_ROWS_AT_ONCE, check_crcs))[0]:
+                yield found
         except RecordpressError as error:
             file.check_end(hop, error)
         else:
             file.check_end(hop)
 
 
-def _arrays(columns: dict[str, bytearray], check_crcs: bool, place: tuple[Any, ...]) -> dict[str, Any]:
+def _columns(headers: BatchTable, is_valid: bytearray | None) -> dict[str, Any]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    rows = len(columns["magic"])
-    arrays: dict[str, Any] = {
-        name: pa.Array.from_buffers(type, rows, [None, pa.py_buffer(columns[name])]) for name, type in _types().items()
-    }
-
-    def has(bits: int, magic: int) -> Any:
-        """Whether one of these bits is set, from this magic on."""
-        is_set = pc.not_equal(pc.bit_wise_and(arrays["attributes"], pa.scalar(bits, pa.int16())), 0)
-        return pc.and_(is_set, pc.greater_equal(arrays["magic"], magic))
-
-    def unless(is_null: Any, array: Any) -> Any:
-        return pc.if_else(is_null, pa.scalar(None, array.type), array)
-
-    for name, value in zip(("topic", "partition", "file"), place, strict=True):
-        arrays[name] = pa.repeat(pa.scalar(value, pa.int32() if name == "partition" else pa.string()), rows)
-    names = pa.array([*CODECS, *map(str, range(len(CODECS), CODEC_BITS + 1))])
-    arrays["compressionType"] = names.take(pc.bit_wise_and(arrays["attributes"], pa.scalar(CODEC_BITS, pa.int16())))
-    arrays["recordsCount"] = unless(pc.less(arrays["recordsCount"], 0), arrays["recordsCount"])
-    missing = pa.scalar(-1, pa.int64()).cast(arrays["maxTimestamp"].type)
-    arrays["maxTimestamp"] = unless(pc.equal(arrays["maxTimestamp"], missing), arrays["maxTimestamp"])
-    kind = pc.cast(has(_LOG_APPEND_TIME, 1), pa.int8())
-    arrays["timestampType"] = pc.if_else(pc.equal(arrays["magic"], 0), pa.scalar(-1, pa.int8()), kind)
-    arrays["isTransactional"], arrays["isControl"] = has(_TRANSACTIONAL, 2), has(_CONTROL, 2)
-    arrays["deleteHorizonMs"] = unless(pc.invert(has(DELETE_HORIZON, 2)), arrays["baseTimestamp"])
-    arrays["isValid"] = pc.cast(arrays["isValid"], pa.bool_()) if check_crcs else pa.nulls(rows, pa.bool_())
-    return arrays
+    batch = pa.record_batch(headers)
+    columns: dict[str, Any] = dict(zip(batch.schema.names, batch.columns, strict=True))
+    base, delta = columns["baseSequence"], pc.subtract(columns["lastOffset"], columns["baseOffset"])
+    last = pc.add(base.cast(pa.int64()), delta)
+    last = pc.if_else(pc.greater_equal(last, _SEQUENCES), pc.subtract(last, _SEQUENCES), last)
+    columns["lastSequence"] = pc.if_else(pc.equal(base, -1), -1, last)
+    missing = pa.scalar(-1, pa.int64()).cast(columns["baseTimestamp"].type)
+    times = pc.fill_null(columns["baseTimestamp"], missing)
+    columns["deleteHorizonMs"] = pc.if_else(columns["hasDeleteHorizon"], times, pa.scalar(None, times.type))
+    checks = pa.nulls(len(headers), pa.int8()) if is_valid is None else pa.array(memoryview(is_valid), pa.int8())
+    columns["isValid"] = checks.cast(pa.bool_())
+    return columns

@@ -12,7 +12,7 @@ from recordpress.codecs.context cimport codec_context
 # Appends the canonical form of every record of an entry from an offset on, and adds their number to `records`. The
 # source is open; all of its records are read by the rules of the other readers.
 cdef int canonical_records(pooled* out, const rp_batch* batch, const rp_source* source, int64_t start_offset,
-                           int64_t* records, rp_error* err) noexcept nogil
+                           int64_t last_offset, int64_t* records, rp_error* err) noexcept nogil
 
 
 # The same of one record of a batch.

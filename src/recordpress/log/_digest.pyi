@@ -17,6 +17,7 @@ class RecordDigest:
         data: Buffer,
         *,
         start_offset: Integer | None = None,
+        end_offset: Integer | None = None,
         max_decompressed_bytes: Integer = ...,
         codecs: CodecRegistry | CodecTable | None = None,
     ) -> None: ...

@@ -44,7 +44,7 @@ cdef enum:
 # --- the canonical form ------------------------------------------------------------------------------------------
 
 cdef int canonical_records(pooled* out, const rp_batch* batch, const rp_source* source, int64_t start_offset,
-                           int64_t* records, rp_error* err) noexcept nogil:
+                           int64_t last_offset, int64_t* records, rp_error* err) noexcept nogil:
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef rp_batch message
     cdef rp_record r
@@ -61,7 +61,7 @@ cdef int canonical_records(pooled* out, const rp_batch* batch, const rp_source* 
             status = rp_message_next(source, &cursor, &message, &r, err)
         if status != RP_OK:
             break
-        if r.offset < start_offset:
+        if not start_offset <= r.offset <= last_offset:
             continue
         p = write_record(p, batch, flags, &r)
         if r.header_count:
@@ -149,6 +149,7 @@ ctypedef struct reading:
     codec_context* context
     size_t cap
     int64_t start_offset
+    int64_t last_offset
     pooled form          # canonical bytes that were not hashed yet
     int64_t records      # in them
     int64_t control      # of these, control records
@@ -166,7 +167,7 @@ cdef int read_entry(reading* r, const uint8_t* entry, rp_error* err) noexcept no
     if r.batch.magic < 2 and check_inner_crcs(&source, err) != RP_OK:
         return err.status
     cdef int64_t before = r.records
-    if canonical_records(&r.form, &r.batch, &source, r.start_offset, &r.records, err) != RP_OK:
+    if canonical_records(&r.form, &r.batch, &source, r.start_offset, r.last_offset, &r.records, err) != RP_OK:
         return err.status
     if is_control(&r.batch):
         r.control += r.records - before
@@ -235,19 +236,20 @@ cdef class RecordDigest:
             XXH3_128bits_update(self.state, data, size)
 
     @cython.critical_section
-    def update(self, data, *, start_offset=None, max_decompressed_bytes=DEFAULT_MAX_SIZE, codecs=None):
+    def update(self, data, *, start_offset=None, end_offset=None, max_decompressed_bytes=DEFAULT_MAX_SIZE,
+               codecs=None):
         """Go on with the records of a record set.
 
         Parameters
         ----------
         data : bytes-like
             Whole entries.
-        start_offset : int | None
-            Records with a smaller offset are left out.
+        start_offset, end_offset : int | None
+            Only records with start_offset <= offset < end_offset.
         max_decompressed_bytes : int
             Cap on the decompressed size of one batch.
         codecs : CodecRegistry | None
-            Codec plug-ins in addition to Kafka's five.
+            Codec plug-ins in addition to Kafka's.
 
         Raises
         ------
@@ -265,6 +267,9 @@ cdef class RecordDigest:
         r.start_offset = INT64_MIN
         if start_offset is not None:
             r.start_offset = integer_of(start_offset, "start_offset", INT64_MIN, INT64_MAX)
+        r.last_offset = INT64_MAX
+        if end_offset is not None:
+            r.last_offset = <int64_t>integer_of(end_offset, "end_offset", INT64_MIN + 1, INT64_MAX) - 1
         cdef CodecTable table = table_of(codecs)
         cdef InputView view = InputView(data)
         self._refuse_busy()

@@ -1,4 +1,4 @@
-"""One entry of a file, by its position: a large one is held in memory only if it is sound."""
+"""Access to one entry of a file by its position: a large entry is held in memory only if it is sound."""
 
 from __future__ import annotations
 
@@ -9,25 +9,14 @@ LARGE_ENTRY_BYTES = 16 << 20  # Kafka's default max.message.bytes is 1 MiB
 
 
 def read_entry(file: RandomAccessFile, position: int, size: int) -> bytes:
-    """The bytes of an entry whose header was read.
-
-    Raises
-    ------
-    CorruptRecordError
-        The file has become shorter; or the checksum of a large entry is wrong.
-    """
+    """Read the bytes of an entry whose header was read."""
     if size > LARGE_ENTRY_BYTES:
         check_entry(file, position)
     return file.read_exactly(position, size)
 
 
 def check_entry(file: RandomAccessFile, position: int) -> None:
-    """Compare the checksum of an entry. It is read in steps, so a false size field costs no memory.
-
-    Raises
-    ------
-    CorruptRecordError
-    """
+    """Verify the checksum of an entry. It is read in chunks, so a false size field costs no memory."""
     with walked(file) as stepped:
         hop = HeaderWalk(stepped, position=position)
         next(hop)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from os import fspath
 from pathlib import Path
 from types import TracebackType
@@ -14,12 +14,12 @@ from recordpress.codecs import CodecRegistry
 from recordpress.columns import Columns, ColumnsIterator, iter_columns
 from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import WALK_BYTES, LocalFileSystem, RandomAccessFile, Walked, located, read_ahead
-from recordpress.log._batch_header import BatchHeader
 from recordpress.log._entry import check_entry, read_entry
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._trailing_bytes import ENTRY_PREFIX, LOG_OVERHEAD, Tail, tail_of
 from recordpress.log.findings import DAMAGE, Finding
 from recordpress.record import read_batches
+from recordpress.record.header import BatchHeader
 
 # Large enough to hide a call's fixed costs, small enough for several to be in memory.
 PIECE_BYTES = 16 << 20
@@ -44,7 +44,7 @@ class FileRecords:
     max_message_bytes : int
         An entry whose size field is above this is corrupt.
     codecs : CodecRegistry | None
-        Codec plug-ins in addition to Kafka's five.
+        Codec plug-ins in addition to Kafka's.
 
     Raises
     ------
@@ -68,6 +68,8 @@ class FileRecords:
         What `columns` left out, on request.
     ignored : list of Finding
         Errors that `columns` ignored: ``lz4_header_checksum="ignore"``.
+    goes_back : bool
+        Whether `columns` ended before an entry whose offsets go back (``ascending_from``).
 
     Examples
     --------
@@ -82,6 +84,7 @@ class FileRecords:
         path: str | Path | RandomAccessFile,
         *,
         complete: bool = True,
+        base_offset: int = 0,
         max_message_bytes: int = INT32_MAX,
         codecs: CodecRegistry | None = None,
     ) -> None:
@@ -92,6 +95,7 @@ class FileRecords:
             self.file = LocalFileSystem().open(fspath(path))
         self.path = self.file.name
         self.complete = complete
+        self.base_offset = base_offset
         self.max_message_bytes = max_message_bytes
         self.codecs = codecs
         self.size = self.file.size
@@ -101,6 +105,7 @@ class FileRecords:
         self.next_offset: int | None = None
         self.findings: list[Finding] = []
         self.ignored: list[Finding] = []
+        self.goes_back = False
         self._walked: list[Walked] = []
 
     def __enter__(self) -> Self:
@@ -151,29 +156,26 @@ class FileRecords:
             self._walked.append(file)
         return HeaderWalk(file, position=at, window_bytes=window_bytes, max_message_bytes=self.max_message_bytes)
 
-    def transactional_batches(self, hop: HeaderWalk | None = None) -> Iterator[BatchHeader]:
-        """The headers of all batches of transactions.
-
-        Parameters
-        ----------
-        hop : HeaderWalk, optional
-            A walk over this file, which continues where it is.
-
-        Raises
-        ------
-        CorruptRecordError
-            As `pieces`.
-        """
-        hop = hop or self.headers()
-        return self._checked(hop, hop.transactional())
-
-    def walk(self, hop: HeaderWalk | None = None) -> Iterator[BatchHeader]:
+    def walk(
+        self,
+        hop: HeaderWalk | None = None,
+        *,
+        transactional: bool = False,
+        check_crcs: bool = False,
+        on_corrupt: OnCorrupt = "raise",
+    ) -> Iterator[BatchHeader]:
         """Yield the headers of all batches, and check how the file ends.
 
         Parameters
         ----------
         hop : HeaderWalk, optional
             A walk over this file, which continues where it is. By default it begins at the first entry.
+        transactional : bool
+            Only batches of transactions.
+        check_crcs : bool
+            A wrong checksum is damage too.
+        on_corrupt : {'raise', 'skip'}
+            At damage: raise an error, or skip to the next intact entry, with a finding in `findings`.
 
         Raises
         ------
@@ -181,15 +183,35 @@ class FileRecords:
             As `pieces`.
         """
         hop = hop or self.headers()
-        return self._checked(hop, hop)
+        goes_on = True
+        while goes_on:
+            wrong, goes_on = None, False
+            try:
+                for header in hop.transactional() if transactional else hop:
+                    wrong = hop.checksum_error() if check_crcs else None
+                    if wrong is None:
+                        yield header
+                    elif on_corrupt == "skip":
+                        self.findings.append(Finding.of_error(wrong, file=self.path, size=header.size))
+                        wrong = None
+                    else:
+                        break
+                else:
+                    self.check_end(hop)
+            except RecordpressError as error:
+                goes_on = self._passes(hop, error, on_corrupt)
+            if wrong is not None:
+                raise wrong
 
-    def _checked(self, hop: HeaderWalk, headers: Iterable[BatchHeader]) -> Iterator[BatchHeader]:
+    def _passes(self, hop: HeaderWalk, error: RecordpressError, on_corrupt: OnCorrupt) -> bool:
+        """Whether an intact entry follows an error, which is not zeros at the end of the log."""
         try:
-            yield from headers
-        except RecordpressError as error:
             self.check_end(hop, error)
-        else:
-            self.check_end(hop)
+        except RecordpressError as damage:
+            if on_corrupt != "skip":
+                raise
+            return self._next_entry(hop, damage, hop.next_offset) is not None
+        return False
 
     def check_end(self, hop: HeaderWalk, error: RecordpressError | None = None) -> None:
         """Check the end of a walk by headers, which came to the end of the file or to an error.
@@ -270,9 +292,12 @@ class FileRecords:
                         raise
                 finally:
                     self.valid_bytes = position + results.valid_bytes
-                    if results.next_offset is not None:
+                    if results.next_offset is not None and (
+                        results.valid_bytes or options.get("ascending_from") is None
+                    ):
                         self.next_offset = results.next_offset
         is_cut = results.trailing_bytes > 0 or is_zero
+        self.goes_back = results.goes_back
         if skip and self._skipped(results, position):
             is_cut = True
         if not is_cut:
@@ -283,7 +308,9 @@ class FileRecords:
             if not skip:
                 raise
             options["aborted_transactions"] = results.aborted_transactions
-            return self._resumed(error)
+            if options.get("ascending_from") is not None:
+                options["ascending_from"] = self.next_offset
+            return self._next_entry(self.headers(self.valid_bytes), error, self.next_offset)
         return None
 
     def _note_ignored(self, columns: Columns, position: int) -> None:
@@ -301,16 +328,15 @@ class FileRecords:
         self.findings += [Finding.of_error(error, file=self.path) for error in errors[: len(errors) - is_framing]]
         return is_framing
 
-    def _resumed(self, error: CorruptRecordError) -> int | None:
+    def _next_entry(self, hop: HeaderWalk, error: RecordpressError, next_offset: int | None) -> int | None:
         """Where the next intact entry begins; otherwise None. The damage before it is a finding."""
-        first = 0 if self.next_offset is None else self.next_offset
-        start, hop = self.valid_bytes, self.headers(self.valid_bytes)
         self.trailing_bytes = 0  # these bytes are not the end of the file, or not one that it may have
-        found = hop.search(start + 1, first, min(first + INT32_MAX, INT64_MAX))
+        start = hop.position
+        found = hop.search(start + 1, self.base_offset, min(self.base_offset + INT32_MAX, INT64_MAX))
         end = hop.position if found else self.size
         what = f"skipped up to byte {end}" if found else "no intact entry follows"
         message = f"{error.message}; {what}"
-        self.findings.append(Finding(self.path, start, end - start, self.next_offset, error.rule or "", message))
+        self.findings.append(Finding(self.path, start, end - start, next_offset, error.rule or "", message))
         return hop.position if found else None
 
     def _is_zero(self, position: int) -> bool:
@@ -382,11 +408,6 @@ class ResultSize:
     """How many bytes of entries give columns of about the right size, by the results so far.
 
     One for all files that are read one after another.
-
-    Parameters
-    ----------
-    most_bytes, most_rows : int
-        Of one result, about.
     """
 
     def __init__(self, most_bytes: int = RESULT_BYTES, most_rows: int | None = None) -> None:

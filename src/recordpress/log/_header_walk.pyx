@@ -11,19 +11,22 @@ more than one read per entry, and for entries below 16 KiB never more than one p
 """
 
 from cpython.bytearray cimport PyByteArray_AS_STRING
-from libc.stdint cimport INT32_MAX, INT64_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from recordpress._arguments cimport integer_of
 from recordpress._c.wire cimport (
     RP_ATTRIBUTES_OFFSET, RP_BATCH_HEADER, RP_CRC, RP_CRC_OFFSET, RP_END, RP_ENTRY_PREFIX, RP_LOG_OVERHEAD,
-    RP_MESSAGE_CRC_OFFSET, RP_MIN_ENTRY_SIZE, RP_OK, RP_TRANSACTIONAL, rp_batch, rp_batch_last_offset, rp_batch_next,
-    rp_error, rp_fail, rp_load_be32, rp_load_be64,
+    RP_MAGIC_OFFSET, RP_MESSAGE_CRC_OFFSET, RP_MIN_ENTRY_SIZE, RP_OK, RP_SIZE_OFFSET, RP_TRANSACTIONAL, rp_batch,
+    rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_error, rp_fail, rp_load_be32, rp_load_be64,
 )
 from recordpress._status cimport error_of, place, place_at, place_of
 from recordpress.checksum cimport crc32_update, crc32c_update
+from recordpress.codecs.codec cimport codec_table
+from recordpress.codecs.table cimport CodecTable, table_of
+from recordpress.columns.header_table cimport BatchTable, add_row, new_table
+from recordpress.record.header cimport header_of
 
 from recordpress.errors import CorruptRecordError
-from recordpress.log._batch_header import BatchHeader
 
 cdef enum:
     WINDOW = (64 << 10) + RP_BATCH_HEADER   # with a header that begins at its end
@@ -31,118 +34,9 @@ cdef enum:
     LARGE = 16 << 10    # entries this large: reading one costs more than another call
     SEARCH_AHEAD = 8    # searches may sum up this many times the file's bytes in vain
 
-cdef object header_tuple = BatchHeader._make
-
-# What `HeaderWalk.columns` gives, with the bytes of each value.
-BATCH_FIELDS = {
-    "position": 8, "size": 8, "magic": 1, "attributes": 2, "baseOffset": 8, "lastOffset": 8, "recordsCount": 4,
-    "baseTimestamp": 8, "maxTimestamp": 8, "partitionLeaderEpoch": 4, "producerId": 8, "producerEpoch": 2,
-    "baseSequence": 4, "lastSequence": 4, "crc": 4, "isValid": 1,
-}
-
-
-cdef struct header_columns:
-    int64_t* position
-    int64_t* size
-    int8_t* magic
-    int16_t* attributes
-    int64_t* base_offset
-    int64_t* last_offset
-    int32_t* records_count
-    int64_t* base_timestamp
-    int64_t* max_timestamp
-    int32_t* partition_leader_epoch
-    int64_t* producer_id
-    int16_t* producer_epoch
-    int32_t* base_sequence
-    int32_t* last_sequence
-    uint32_t* crc
-    int8_t* is_valid
-
-
-cdef addresses_of(header_columns* to, dict columns):
-    to.position = <int64_t*>PyByteArray_AS_STRING(columns["position"])
-    to.size = <int64_t*>PyByteArray_AS_STRING(columns["size"])
-    to.magic = <int8_t*>PyByteArray_AS_STRING(columns["magic"])
-    to.attributes = <int16_t*>PyByteArray_AS_STRING(columns["attributes"])
-    to.base_offset = <int64_t*>PyByteArray_AS_STRING(columns["baseOffset"])
-    to.last_offset = <int64_t*>PyByteArray_AS_STRING(columns["lastOffset"])
-    to.records_count = <int32_t*>PyByteArray_AS_STRING(columns["recordsCount"])
-    to.base_timestamp = <int64_t*>PyByteArray_AS_STRING(columns["baseTimestamp"])
-    to.max_timestamp = <int64_t*>PyByteArray_AS_STRING(columns["maxTimestamp"])
-    to.partition_leader_epoch = <int32_t*>PyByteArray_AS_STRING(columns["partitionLeaderEpoch"])
-    to.producer_id = <int64_t*>PyByteArray_AS_STRING(columns["producerId"])
-    to.producer_epoch = <int16_t*>PyByteArray_AS_STRING(columns["producerEpoch"])
-    to.base_sequence = <int32_t*>PyByteArray_AS_STRING(columns["baseSequence"])
-    to.last_sequence = <int32_t*>PyByteArray_AS_STRING(columns["lastSequence"])
-    to.crc = <uint32_t*>PyByteArray_AS_STRING(columns["crc"])
-    to.is_valid = <int8_t*>PyByteArray_AS_STRING(columns["isValid"])
-
-
-cdef void put_header(const header_columns* to, int64_t n, const rp_batch* b) noexcept nogil:
-    cdef int64_t last = rp_batch_last_offset(b)
-    to.position[n] = b.position
-    to.size[n] = b.size
-    to.magic[n] = <int8_t>b.magic
-    to.attributes[n] = <int16_t>b.attributes
-    to.base_offset[n] = b.base_offset
-    to.last_offset[n] = last
-    to.records_count[n] = b.records_count
-    to.base_timestamp[n] = b.base_timestamp
-    to.max_timestamp[n] = b.max_timestamp
-    to.partition_leader_epoch[n] = b.partition_leader_epoch
-    to.producer_id[n] = b.producer_id
-    to.producer_epoch[n] = b.producer_epoch
-    to.base_sequence[n] = b.base_sequence
-    to.last_sequence[n] = -1
-    if b.base_sequence >= 0:  # DefaultRecordBatch.incrementSequence: they wrap around at 2^31
-        to.last_sequence[n] = <int32_t>((<uint64_t>b.base_sequence + <uint64_t>last - <uint64_t>b.base_offset)
-                                        & <uint64_t>INT32_MAX)
-    to.crc[n] = b.crc
-
 
 cdef class HeaderWalk:
-    """Not thread-safe.
-
-    Parameters
-    ----------
-    file : object with `size`, `read_into(position, buffer)` and perhaps `name`
-    position : int
-        Of an entry.
-    end : int, optional
-        The file is read as if it ended here.
-    window_bytes : int, optional
-        Read this much at once, regardless of entry sizes: for remote files, and for reading everything.
-    max_message_bytes : int
-        An entry whose size field is above this is corrupt.
-
-    Attributes
-    ----------
-    position : int
-        Where the next entry begins.
-    end : int
-    name : str or None
-    next_offset : int or None
-        After the last entry that was passed; None before the first.
-    gave_up : bool
-        Whether a search left a checksum out, as described there.
-
-    Examples
-    --------
-    >>> import io, recordpress
-    >>> class File(io.BytesIO):
-    ...     size = property(lambda self: len(self.getvalue()))
-    ...     def read_into(self, position, buffer):
-    ...         self.seek(position)
-    ...         return self.readinto(buffer)
-    >>> log = b"".join(recordpress.write_records([b"x"] * 10, base_offset=i) for i in range(0, 100, 10))
-    >>> hop = HeaderWalk(File(log))
-    >>> header = hop.find_offset(55)
-    >>> header.base_offset, header.last_offset, header.position == hop.position
-    (50, 59, True)
-    >>> [header.base_offset for header in hop], hop.next_offset
-    ([50, 60, 70, 80, 90], 100)
-    """
+    """Not thread-safe."""
 
     cdef readonly int64_t position
     cdef readonly int64_t end
@@ -161,6 +55,12 @@ cdef class HeaderWalk:
     cdef rp_error error
     cdef bint any
     cdef int64_t last_offset
+    cdef int64_t lowest         # of the offsets in the headers that were passed; a wrapper's is its last one
+    cdef int64_t highest
+    cdef readonly bint descends  # an entry begins before the end of one that was passed
+    cdef bint found             # by a survey
+    cdef int64_t first_found
+    cdef int64_t first_offset
     cdef int64_t in_vain        # bytes that searches summed up
 
     def __init__(self, file, *, position=0, end=None, window_bytes=None, max_message_bytes=INT32_MAX):
@@ -179,6 +79,11 @@ cdef class HeaderWalk:
     @property
     def next_offset(self):
         return <int64_t>(<uint64_t>self.last_offset + 1) if self.any else None
+
+    @property
+    def extent(self):
+        """The lowest offset of the headers that were passed, and the one after the highest; None before the first."""
+        return (self.lowest, <object>self.highest + 1) if self.any else None
 
     # --- the window ---------------------------------------------------------------------------------------------
 
@@ -231,15 +136,20 @@ cdef class HeaderWalk:
         self.position += self.batch.size
         self.typical = self.batch.size
         self.last_offset = rp_batch_last_offset(&self.batch)
-        self.any = True
+        self.note_order(rp_batch_codec(&self.batch) != 0 and self.batch.magic < 2)
         return True
 
-    cdef object made(self):
-        cdef rp_batch* b = &self.batch
-        return header_tuple((
-            b.position, b.size, b.magic, b.attributes, b.base_offset, rp_batch_last_offset(b), b.records_count,
-            b.max_timestamp, b.crc, b.partition_leader_epoch, b.producer_id, b.producer_epoch, b.base_sequence,
-            b.base_timestamp if b.magic == 2 else -1))
+    cdef inline void note_order(self, bint is_wrapper) noexcept:
+        """A wrapper's header has its last offset only."""
+        cdef int64_t first = self.last_offset if is_wrapper else self.batch.base_offset
+        if self.any:
+            self.descends |= first <= self.highest
+            self.lowest = min(self.lowest, first)
+            self.highest = max(self.highest, self.last_offset)
+        else:
+            self.lowest = first
+            self.highest = self.last_offset
+        self.any = True
 
     def __iter__(self):
         return self
@@ -247,21 +157,15 @@ cdef class HeaderWalk:
     def __next__(self):
         if not self.step():
             raise StopIteration
-        return self.made()
+        return header_of(&self.batch)
 
     def find_offset(self, target):
-        """The first entry whose last offset is at least `target`; otherwise None. It is not passed.
-
-        Raises
-        ------
-        CorruptRecordError
-            An impossible entry comes first.
-        """
+        """The first entry whose last offset is at least `target`; otherwise None. It is not passed."""
         cdef int64_t wanted = target
         while self.step():
             if self.last_offset >= wanted:
                 self.position = self.batch.position
-                return self.made()
+                return header_of(&self.batch)
         return None
 
     def find_timestamp(self, target):
@@ -270,60 +174,62 @@ cdef class HeaderWalk:
         while self.step():
             if self.batch.max_timestamp >= wanted:
                 self.position = self.batch.position
-                return self.made()
+                return header_of(&self.batch)
         return None
 
-    def transactional(self):
-        """The headers of all batches of transactions from here on.
+    def pass_over(self, position):
+        """Pass all entries that begin before a position; whether entries come so far."""
+        cdef int64_t wanted = position
+        while self.position < wanted:
+            if not self.step():
+                return False
+        return True
 
-        Yields
-        ------
-        BatchHeader
-        """
+    def survey(self, start_offset, end_offset, start_timestamp):
+        """Pass all entries; `wanted` is then where the first one begins that may have such records."""
+        cdef int64_t first = INT64_MIN if start_offset is None else start_offset
+        cdef int64_t end = INT64_MAX if end_offset is None else end_offset
+        cdef int64_t time = INT64_MIN if start_timestamp is None else start_timestamp
+        while self.step():
+            if self.found or self.last_offset < first or (self.batch.magic == 2 and self.batch.base_offset >= end):
+                continue
+            if self.batch.magic == 0 or self.batch.max_timestamp >= time:
+                self.found = True
+                self.first_found = self.batch.position
+                self.first_offset = self.batch.base_offset
+
+    @property
+    def wanted(self):
+        """Its position and base offset."""
+        return (self.first_found, self.first_offset) if self.found else None
+
+    def transactional(self):
+        """The headers of all batches of transactions from here on."""
         while self.step():
             if self.batch.magic == 2 and self.batch.attributes & RP_TRANSACTIONAL:
-                yield self.made()
+                yield header_of(&self.batch)
 
-    def columns(self, most, check_crcs):
-        """The next headers, a column of each field.
-
-        Parameters
-        ----------
-        most : int
-            Headers.
-        check_crcs : bool
-            Compare each entry's checksum; without it isValid has no meaning.
-
-        Returns
-        -------
-        dict of str to bytearray
-            By the names of `BATCH_FIELDS`, integers of that size; all empty at the end.
-
-        Raises
-        ------
-        CorruptRecordError
-            An impossible entry comes first.
-        """
-        cdef int64_t room = integer_of(most, "most", 1, 1 << 24), n = 0
+    def table(self, most, check_crcs):
+        """The next headers as a `BatchTable`, and a byte for each, whether its checksum is right, if that is asked."""
+        cdef BatchTable table = new_table()
+        cdef const codec_table* codecs = &(<CodecTable>table_of(None)).rows
+        cdef int64_t room = integer_of(most, "most", 1, 1 << 24)
         cdef bint with_crcs = check_crcs
-        cdef dict columns = {name: bytearray(room * size) for name, size in BATCH_FIELDS.items()}
-        cdef header_columns to
-        addresses_of(&to, columns)
-        while n < room:
+        cdef rp_error err
+        cdef bytearray valid = bytearray()
+        while table._rows.n < room:
             try:
                 if not self.step():
                     break
             except CorruptRecordError:
-                if n == 0:
+                if table._rows.n == 0:
                     raise
                 break  # it comes again in the next call
-            put_header(&to, n, &self.batch)
+            if add_row(&table._rows, &self.batch, codecs, rp_batch_codec(&self.batch), &err) != RP_OK:
+                raise MemoryError
             if with_crcs:
-                to.is_valid[n] = self.crc_is_right(&self.batch)
-            n += 1
-        for name, size in BATCH_FIELDS.items():
-            del columns[name][n * size:]
-        return columns
+                valid.append(self.crc_is_right(&self.batch))
+        return table, valid if with_crcs else None
 
     # --- checksums ----------------------------------------------------------------------------------------------
 
@@ -353,12 +259,7 @@ cdef class HeaderWalk:
         return False
 
     def checksum_error(self):
-        """The error of the checksum of the entry that was passed last; None if it is right.
-
-        Returns
-        -------
-        CorruptRecordError or None
-        """
+        """The error of the checksum of the entry that was passed last; None if it is right."""
         cdef rp_batch batch = self.batch
         cdef place at
         if self.crc_is_right(&batch):
@@ -369,6 +270,25 @@ cdef class HeaderWalk:
     def checksum_of(self, start, end):
         """The CRC-32C of these bytes of the file."""
         return self.checksum(integer_of(start, "start", 0, self.end), integer_of(end, "end", 0, self.end), True)
+
+    # --- an entry that is cut ------------------------------------------------------------------------------------
+
+    def prefix(self):
+        """Base offset and size field of the entry here, which may be cut; None for less than its magic."""
+        if self.end - self.position < RP_ENTRY_PREFIX:
+            return None
+        self.need(self.position, RP_ENTRY_PREFIX)
+        cdef const uint8_t* p = self.data + (self.position - self.begin)
+        return <int64_t>rp_load_be64(p), <int32_t>rp_load_be32(p + RP_SIZE_OFFSET)
+
+    def ends_with_file(self):
+        """Whether the entry here is a v2 batch whose checksum is right if it ends with the file."""
+        if self.end - self.position < RP_BATCH_HEADER:
+            return False
+        self.need(self.position, RP_BATCH_HEADER)
+        cdef const uint8_t* p = self.data + (self.position - self.begin)
+        cdef uint32_t stored = rp_load_be32(p + RP_CRC_OFFSET)
+        return p[RP_MAGIC_OFFSET] == 2 and stored == self.checksum(self.position + RP_ATTRIBUTES_OFFSET, self.end, True)
 
     # --- going on after damage ------------------------------------------------------------------------------------
 
@@ -385,7 +305,7 @@ cdef class HeaderWalk:
         status = self.header(at)
         if status == RP_END and self.end - at < RP_ENTRY_PREFIX:
             return False
-        base = <int64_t>rp_load_be64(self.data + (at - self.begin))
+        base = <int64_t>rp_load_be64(self.data + (at - self.begin))  # RP_OK and the check above: RP_ENTRY_PREFIX bytes
         return status in (RP_OK, RP_END) and first_offset <= base <= last_offset
 
     def move_to(self, position):
@@ -397,19 +317,6 @@ cdef class HeaderWalk:
 
         Every candidate header is verified by its checksum. All searches of a hop together sum up at most eight
         times the file's bytes in vain: otherwise a file made of headers could take quadratic time.
-
-        Parameters
-        ----------
-        position : int
-        first_offset, last_offset : int
-            The range of its base offset; also ints that no offset is as large as.
-        limit : int, optional
-            It begins before this position.
-
-        Returns
-        -------
-        bool
-            Whether there is one; `position` is then where it begins, and else what it was.
         """
         cdef int64_t at = integer_of(position, "position", 0, INT64_MAX)
         cdef int64_t first = min(<object>first_offset, <object>INT64_MAX)

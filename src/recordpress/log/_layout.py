@@ -48,19 +48,7 @@ _UNFINISHED_COPY = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 
 class Layout:
-    """The contents of one path: partitions, and what was passed over.
-
-    Parameters
-    ----------
-    files : FileSystem
-    root : str
-        A directory; no link may leave it.
-
-    Attributes
-    ----------
-    partitions : list of Partition
-    skipped : list of Finding
-    """
+    """Contents of one path: partitions and skipped entries."""
 
     def __init__(self, files: FileSystem, root: str) -> None:
         self.files = files
@@ -71,7 +59,7 @@ class Layout:
     # --- directories --------------------------------------------------------------------------------------------
 
     def read_directory(self) -> None:
-        """A root of any kind."""
+        """Read a root of any kind."""
         entries = self.files.list(self.root)
         name = self.files.name(self.root)
         if self._read_partition(self.root, name, entries):
@@ -82,7 +70,7 @@ class Layout:
                 self._read_child(entry)
 
     def read_segment(self, path: str) -> None:
-        """One segment in the root; the others only show whether it is the last."""
+        """Read one segment of a root; the other files only show whether it is the last."""
         name = self.files.name(path)
         try:
             entries = self.files.list(self.root)
@@ -101,7 +89,7 @@ class Layout:
             self.partitions = [Partition(None, None, self.files.url(self.root), (segment,))]
 
     def _read_child(self, entry: FileInfo) -> None:
-        """The contents of a log dir."""
+        """Read an entry of a log dir."""
         if suffix := _ending(entry.name, _UNFINISHED_DIRECTORIES):
             self._skip(entry, f"{entry.name} {_UNFINISHED_DIRECTORIES[suffix]}", "directory name")
         elif _LIKE_A_PARTITION.fullmatch(entry.name) or _TIERED_TOPIC.fullmatch(entry.name):
@@ -117,7 +105,7 @@ class Layout:
             self._skip(entry, f"{entry.name} is not the name of a partition", "directory name")
 
     def _read_partition(self, path: str, name: str, entries: list[FileInfo]) -> bool:
-        """Whether the directory holds segments; its name then names the partition."""
+        """Read a directory with segments, whose name is that of the partition; return False for another directory."""
         if any(SEGMENT_FILE.fullmatch(entry.name) for entry in entries):
             topic_partition = self._named(path, name)
             segments = self._segments(entries, SEGMENT_FILE, self._plain_segment)
@@ -132,7 +120,7 @@ class Layout:
         return True
 
     def _named(self, path: str, name: str) -> tuple[str, int] | None:
-        """The partition that a broker's directory is named for; None: a flat folder of segments."""
+        """Return the topic and partition in the name of a broker's directory; None for a flat folder of segments."""
         if not _LIKE_A_PARTITION.fullmatch(name):
             return None
         found = TopicPartition.of_directory(name)
@@ -152,7 +140,9 @@ class Layout:
         return (match["topic"], int(name)) if match and _NUMBER.fullmatch(name) else None
 
     def _read_topic(self, path: str, name: str, entries: list[FileInfo]) -> bool:
-        """Whether it is a topic's directory of Aiven's tiered storage, with a directory per partition."""
+        """Read a topic's directory of Aiven's tiered storage, with a directory per partition; return False for another
+        directory.
+        """
         numbers = [entry for entry in entries if entry.is_directory and _NUMBER.fullmatch(entry.name)]
         if not numbers or not _TIERED_TOPIC.fullmatch(name):
             return False
@@ -163,7 +153,7 @@ class Layout:
         return found
 
     def _refuse_nested(self, entries: list[FileInfo]) -> None:
-        """Refuse it: the owner of the records would be unclear."""
+        """Raise an error for nested segments: the partition of their records would be unclear."""
         for entry in entries:
             if _LIKE_A_PARTITION.fullmatch(entry.name) and entry.is_directory:
                 self.files.check_link(entry, self.root)
@@ -228,7 +218,7 @@ def _ending(name: str, endings: Iterable[str]) -> str | None:
 
 
 def _by_stem(entries: list[FileInfo]) -> dict[str, dict[str, FileInfo]]:
-    """The files next to the segments: by the name without suffix, and by suffix."""
+    """Group the files next to the segments by name without suffix, and by suffix."""
     found: dict[str, dict[str, FileInfo]] = {}
     for entry in entries:
         stem, dot, suffix = entry.name.partition(".")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Log:
-    """The partitions of a log, as `recordpress.open_log` finds them; nothing is read before a method is called.
+    """Partitions of a log, as `recordpress.open_log` returns them. Creating it reads no file content.
 
     A log is what a broker keeps in a log directory, or a copy of it anywhere: `read` returns its records as Arrow
     columns, `batches` and `batch_table` describe its batches by their headers, `verify` and `scan` look for damage. A
@@ -92,10 +92,16 @@ class Log:
         timestamp_unit: TimestampUnit = "ms",
         binary_type: BinaryType = "binary",
         lz4_header_checksum: HeaderChecksum = "verify",
+        check_indexes: bool = False,
     ) -> LogReader:
-        """Read records as Arrow columns: partition by partition, in order of offset, each offset once.
+        """Read records as Arrow columns: partition by partition, in the order of the log, each offset once.
 
         Control records are not returned. Nothing is read before the result is used.
+
+        Where offsets do not ascend, a record is left out only if one before it, in an earlier segment or earlier in its
+        file, has its offset, and `findings` has a finding. A range gives the same records as reading everything, except
+        that a segment is not read that its name, first and last headers put outside the range. Damage in a payload that
+        no column needs stays unseen.
 
         Parameters
         ----------
@@ -121,6 +127,9 @@ class Log:
             Arrow type of keys and values.
         lz4_header_checksum : {'verify', 'ignore'}
             As for `recordpress.read_columns`. The reader's `findings` list ignored checksums.
+        check_indexes : bool
+            In an object store, read headers in place of trusting names and indexes. On this machine indexes only say
+            where a segment's last headers are.
 
         Returns
         -------
@@ -146,7 +155,7 @@ class Log:
         >>> log.read(start_timestamp="2100-01-01T00:00Z").to_pyarrow().num_rows
         0
         """
-        options = ReadOptions.of(
+        options = ReadOptions(
             start_offset=start_offset,
             end_offset=end_offset,
             start_timestamp=start_timestamp,
@@ -157,11 +166,12 @@ class Log:
             timestamp_unit=timestamp_unit,
             binary_type=binary_type,
             lz4_header_checksum=lz4_header_checksum,
+            check_indexes=check_indexes,
         )
         return LogReader(self.partitions, columns, options)
 
     def batches(self, *, check_crcs: bool = False, findings: list[Finding] | None = None) -> Iterator[LogBatch]:
-        """Iterate over all batches by their headers, in the order of the files, also where segments overlap.
+        """Iterate over all batches by their headers, in the order of the files, even where segments overlap.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""From a caller's paths, URLs and patterns to partitions."""
+"""From paths, URLs and patterns to partitions."""
 
 from __future__ import annotations
 
@@ -23,29 +23,14 @@ _SEGMENT_ENDINGS = (LOG_FILE_SUFFIX, f"{LOG_FILE_SUFFIX}.deleted", f"{LOG_FILE_S
 
 
 class Opened(NamedTuple):
-    """The contents of the paths.
-
-    Attributes
-    ----------
-    partitions : tuple of Partition
-        By topic and number.
-    skipped : tuple of Finding
-    """
+    """Contents of the paths."""
 
     partitions: tuple[Partition, ...]
     skipped: tuple[Finding, ...]
 
 
 def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Opened:
-    """Every partition that the paths lead to; its records may have these codecs, too.
-
-    Raises
-    ------
-    ArgumentTypeError
-        `codecs` is not a CodecRegistry.
-    InvalidArgumentError
-        No partition was found, or one has a name that Kafka would not write.
-    """
+    """Return every partition at the paths; raise an error if there is none."""
     paths = list(_several(path))
     found = found_at(paths, filesystem, codecs)
     if not found.partitions:
@@ -59,7 +44,7 @@ def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = 
 
 
 def found_at(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Opened:
-    """`open_paths`, but none at all is not an error."""
+    """Return every partition at the paths, perhaps none."""
     codecs_given(codecs)
     partitions: list[Partition] = []
     skipped: list[Finding] = []
@@ -73,12 +58,7 @@ def found_at(path: object, filesystem: object, codecs: CodecRegistry | None = No
 
 
 def refuse_missing(path: str) -> None:
-    """Raise for a local path or pattern that leads to nothing, before anything is listed; stores are not asked.
-
-    Raises
-    ------
-    FileNotFoundError, InvalidArgumentError
-    """
+    """Raise an error for a missing local path or pattern before anything is listed; stores are not asked."""
     if "://" not in path or path.lower().startswith("file://"):
         _expanded(*resolve(path))
 
@@ -105,7 +85,7 @@ def _several(path: object) -> Iterator[str | os.PathLike[str]]:
 
 
 def _expanded(files: FileSystem, path: str) -> list[FileInfo]:
-    """The paths that a path stands for: several if it is a pattern, as in a shell."""
+    """Return the paths that match a pattern, as in a shell, or the path itself."""
     try:
         return [files.info(path)]
     except FileNotFoundError:
@@ -147,7 +127,7 @@ def _layout_of(files: FileSystem, info: FileInfo) -> Layout:
 
 
 def _one_file(files: FileSystem, info: FileInfo) -> Layout:
-    """A segment by itself; the files next to it are its indexes, and show whether it is the last."""
+    """Return a single segment; the files next to it are its indexes, and show whether it is the last."""
     url = files.url(info.path)
     refuse_without_records(info.path)
     if not info.name.endswith(_SEGMENT_ENDINGS):
@@ -162,7 +142,7 @@ def _one_file(files: FileSystem, info: FileInfo) -> Layout:
 
 
 def merged(partitions: list[Partition]) -> tuple[Partition, ...]:
-    """The segments of one partition may be in several places: a tier and a broker, say."""
+    """Merge the segments of one partition from several places, such as a tier and a broker."""
     found: dict[tuple[object, ...], Partition] = {}
     for partition in partitions:
         key = (partition.topic, partition.partition) if partition.topic is not None else (partition.url,)

@@ -13,40 +13,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recordpress._arguments import INT32_MAX
 from recordpress.errors import CorruptRecordError, RecordpressError
-from recordpress.log._batch_header import BatchHeader
 from recordpress.log._file_records import FileRecords
+from recordpress.log._isolation_in_order import committed
 from recordpress.log._part import SegmentPart, part_of
 from recordpress.log._segment import Segment
 from recordpress.log._transactions import Isolation, TransactionSearch
+from recordpress.record.header import BatchHeader
 
 
 def isolation_of_part(segments: Sequence[Segment], parts: Sequence[Segment], *, skip: bool = False) -> Isolation:
-    """The aborted and open transactions that matter to some of a partition's segments.
-
-    Parameters
-    ----------
-    segments : sequence of Segment
-        All of the partition, in order.
-    parts : sequence of Segment
-        One after another; the first and the last may be parts of segments.
-    skip : bool
-        As for `isolation_of`.
-
-    Returns
-    -------
-    Isolation
-        The last stable offset is that of the partition if it lies before the end of these parts.
-    """
+    """The aborted and open transactions that matter to some of a partition's segments."""
     search = _PartSearch(list(segments), skip)
     search.run_for(parts)
+    if search.descends:
+        return reading_isolation(segments, skip)
     return Isolation(
         tuple(sorted(search.aborted, key=lambda transaction: transaction.last_offset)),
         min(search.open.values(), default=None),
         search.error,
         tuple(search.findings),
     )
+
+
+def reading_isolation(segments: Sequence[Segment], skip: bool) -> Isolation:
+    """What a read_committed reader of all of a partition leaves out."""
+    search = TransactionSearch([*segments], skip)
+    isolation = search.run()
+    return committed(segments, isolation, skip) if search.descends else isolation
 
 
 def has_state(segments: Sequence[Segment], number: int) -> bool:
@@ -109,18 +103,14 @@ class _PartSearch(TransactionSearch):
         watched = dict(self.open)
         with segment.records() as file:
             hop = file.headers()
-            while watched:
-                try:
-                    for header in file.transactional_batches(hop):
-                        self._end(header, file, watched)
-                        if not watched:
-                            break
-                    break
-                except CorruptRecordError as error:
-                    first = max(hop.next_offset or 0, segment.base_offset)
-                    if not (self.skip and hop.search(hop.position + 1, first, first + INT32_MAX)):
-                        self.error = None if self.skip else error
+            try:
+                for header in file.walk(hop, transactional=True, on_corrupt="skip" if self.skip else "raise"):
+                    self._end(header, file, watched)
+                    if not watched:
                         break
+            except CorruptRecordError as error:
+                self.error = error
+            self.note_order(hop)
         self.open = watched
 
     def _end(self, header: BatchHeader, file: FileRecords, watched: dict[int, int]) -> None:

@@ -11,7 +11,7 @@ _STEP_BYTES = 1 << 20
 
 
 class Progress(NamedTuple):
-    """How far a call has come.
+    """Progress of a call.
 
     Attributes
     ----------
@@ -39,17 +39,7 @@ ProgressCallback: TypeAlias = Callable[[Progress], object]
 
 
 class Meter:
-    """Reports progress to a caller: after each megabyte, and at the end.
-
-    Parameters
-    ----------
-    progress : callable or None
-        It gets a `Progress`.
-    partitions : iterable of Partition
-        What will be read.
-    passes : int
-        How often.
-    """
+    """Reporter of progress to a caller: after each megabyte, and at the end."""
 
     def __init__(self, progress: ProgressCallback | None, partitions: Iterable[Partition], passes: int = 1) -> None:
         sizes = [segment.size or 0 for partition in partitions for segment in partition.segments]
@@ -70,6 +60,6 @@ class Meter:
         self._segments_done += 1
 
     def end(self) -> None:
-        """Everything is done, even if the listing gave other sizes."""
+        """Report that everything is done, even if the listing had other sizes."""
         if self._progress is not None:
             self._progress(Progress(self._total, self._total, self._segments, self._segments))

@@ -2,51 +2,66 @@
 
 ::
 
-    partitions ──► segments that matter ──► _seek: where to begin ──► _file_records: columns ──► + topic, partition
-                   offsets, times            (by indexes, or not)      damage, tails              ──► Arrow stream
-
-Each offset is read once: `_overlap` has the rule for segments that overlap.
+    partitions ──► segments that matter ──► where to begin ──► _file_records: columns ──► + topic, partition
+                   _extent: offsets         headers; _seek:    damage, tails              ──► Arrow stream
+                                            indexes of stores             │ offsets go back
+                                                      ▲                   ▼
+                                                      └─ runs of batches: _log_order, which has the rule
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from recordpress._arguments import INT64_MAX, integer, time
-from recordpress.columns import Columns, ConstantColumns, constant_field, read_columns, stream_of, with_constants
-from recordpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
-from recordpress.files import Buffered
+from recordpress.columns import (
+    Columns,
+    ConstantColumns,
+    StreamedRows,
+    constant_field,
+    read_columns,
+    stream_of,
+    with_constants,
+)
+from recordpress.errors import ArgumentTypeError, ClosedError, InUseError, InvalidArgumentError
+from recordpress.files import buffered
+from recordpress.log._extent import extent_of, is_local
 from recordpress.log._file_records import RESULT_BYTES, FileRecords, OnCorrupt, ResultSize
-from recordpress.log._overlap import ReadFrontier, is_before
-from recordpress.log._part import SegmentPart
+from recordpress.log._log_order import Frontier, runs_of
+from recordpress.log._part import SegmentPart, part_between
+from recordpress.log._part_isolation import reading_isolation
 from recordpress.log._seek import SegmentSeek
 from recordpress.log._segment import Partition, Segment
 from recordpress.log._segment_tail import tail_findings
-from recordpress.log._transactions import Isolation, IsolationLevel, check_isolation_level, isolation_of
+from recordpress.log._transactions import Isolation, IsolationLevel, check_isolation_level
 from recordpress.log.findings import DAMAGE, Finding
-from recordpress.typing import BinaryType, HeaderChecksum, TimestampUnit
+from recordpress.typing import BinaryType, HeaderChecksum, Time, TimestampUnit
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from typing_extensions import CapsuleType
 
     from recordpress.columns import Field
 
 PLACE_COLUMNS: dict[str, type[str] | type[int]] = {"topic": str, "partition": int}
 _ON_CORRUPT = ("raise", "skip", "stop")
+_DECODING = (
+    "start_offset", "end_offset", "start_timestamp", "end_timestamp", "threads", "timestamp_unit", "binary_type",
+    "lz4_header_checksum",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What to read of a log, and how: the arguments of `Log.read`, checked."""
+    """What to read of a log, and how: the arguments of `Log.read`, checked except for what `read_columns` checks."""
 
     start_offset: int | None = None
     end_offset: int | None = None
-    start_timestamp: int | None = None
-    end_timestamp: int | None = None
+    start_timestamp: Time | None = None  # milliseconds once they are checked
+    end_timestamp: Time | None = None
     isolation_level: IsolationLevel = "read_uncommitted"
     on_corrupt: OnCorrupt = "raise"
     threads: int = 1
@@ -56,20 +71,22 @@ class ReadOptions:
     batch_bytes: int | None = None  # of the file in each result; None: as many as give results of these sizes
     result_bytes: int = RESULT_BYTES
     result_rows: int | None = None
-    reached: ReadFrontier | None = None  # how far segments before these were read
+    check_indexes: bool = False
+    reached: Frontier | None = None  # how far segments before these were read
 
-    @classmethod
-    def of(cls, **given: Any) -> ReadOptions:
-        """Check a caller's arguments, except those that `iter_columns` checks."""
-        check_isolation_level(given["isolation_level"])
-        _check_on_corrupt(given["on_corrupt"])
+    def __post_init__(self) -> None:
+        check_isolation_level(self.isolation_level)
+        _check_on_corrupt(self.on_corrupt)
         for name in ("start_offset", "end_offset"):
-            if given[name] is not None:
-                given[name] = integer(given[name], name, -INT64_MAX, INT64_MAX)
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, integer(given, name, -INT64_MAX, INT64_MAX))
         for name in ("start_timestamp", "end_timestamp"):
-            if given[name] is not None:
-                given[name] = time(given[name], name)
-        return cls(**given)
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, time(given, name))
+
+    def decoding(self) -> dict[str, Any]:
+        """Return the options that `read_columns` takes."""
+        return {name: getattr(self, name) for name in _DECODING}
 
 
 def _check_on_corrupt(value: object) -> None:
@@ -83,9 +100,13 @@ class _Start(NamedTuple):
 
     position: int
     offset: int | None
+    end: int | None = None  # of the offsets in it, if all headers were read
 
 
-class LogReader:
+_NOTHING = _Start(-1, None)
+
+
+class LogReader(StreamedRows):
     """The result of `Log.read`: an iterator over `Columns` and an Arrow stream, for one use.
 
     ``pyarrow.table(reader)``, ``polars.DataFrame(reader)``, DuckDB and pandas accept it. A ``with`` statement closes
@@ -95,8 +116,8 @@ class LogReader:
     ----------
     schema : tuple of fields, each with name, type and nullable
     findings : list of Finding
-        Findings so far: cut entries, zeros, skipped damage, overlapping segments whose offsets are read once, wrong
-        indexes, and ignored LZ4 header checksums.
+        Findings so far: cut entries, zeros, skipped damage, offsets that go back or are there twice, wrong indexes,
+        and ignored LZ4 header checksums.
     last_stable_offsets : dict of str to int
         With ``read_committed``: the ends of partitions that have an open transaction.
 
@@ -117,7 +138,7 @@ class LogReader:
         isolation: Callable[[Partition, bool], Isolation] | None = None,
     ) -> None:
         self._partitions = tuple(partitions)
-        self._isolation_of = isolation or (lambda partition, skip: isolation_of(partition.segments, skip=skip))
+        self._isolation_of = isolation or (lambda partition, skip: reading_isolation(partition.segments, skip))
         self._options = options
         self._names = self._chosen(columns)
         self._of_records = [name for name in self._names if name not in PLACE_COLUMNS]
@@ -126,6 +147,7 @@ class LogReader:
         self.schema = self._fields()
         self._results: Generator[Columns, None, None] | None = None  # once it was begun
         self._is_closed = False
+        self._error: BaseException | None = None  # that ended the reading
         self._file: FileRecords | None = None
         self._passed = 0
 
@@ -154,25 +176,12 @@ class LogReader:
 
     def _fields(self) -> tuple[Field, ...]:
         """The schema, which needs no record; wrong names and options are refused here."""
-        columns = read_columns(b"", self._of_records, **self._decoding())
+        columns = read_columns(b"", self._of_records, **self._options.decoding())
         of_records = dict(zip(columns.column_names, columns.schema, strict=True))
         return tuple(
             constant_field(name, PLACE_COLUMNS[name]) if name in PLACE_COLUMNS else of_records[name]
             for name in self._names
         )
-
-    def _decoding(self) -> dict[str, Any]:
-        options = self._options
-        return {
-            "start_offset": options.start_offset,
-            "end_offset": options.end_offset,
-            "start_timestamp": options.start_timestamp,
-            "end_timestamp": options.end_timestamp,
-            "threads": options.threads,
-            "timestamp_unit": options.timestamp_unit,
-            "binary_type": options.binary_type,
-            "lz4_header_checksum": options.lz4_header_checksum,
-        }
 
     # --- the iterator -------------------------------------------------------------------------------------------
 
@@ -180,16 +189,32 @@ class LogReader:
         return self
 
     def __next__(self) -> Columns:
+        if self._error is not None:
+            raise self._error
         if self._is_closed:
             raise StopIteration
         self._results = self._results or self._read()
-        return next(self._results)
+        try:
+            with _in_use("read by two callers at once"):
+                return next(self._results)
+        except (StopIteration, InUseError):
+            raise
+        except BaseException as error:
+            self._error = error
+            raise
 
     def close(self) -> None:
-        """End the reading and its threads, and close the files."""
-        self._is_closed = True
+        """End the reading and its threads, and close the files.
+
+        Raises
+        ------
+        InUseError
+            Another thread is reading.
+        """
         if self._results is not None:
-            self._results.close()
+            with _in_use("closed while another thread reads"):
+                self._results.close()
+        self._is_closed = True
 
     def __enter__(self) -> Self:
         return self
@@ -209,17 +234,6 @@ class LogReader:
         results = self._results or self._read()
         return stream_of(self.schema, results, results.close)
 
-    def to_pyarrow(self) -> pa.Table:
-        """All of it as a pyarrow table.
-
-        Returns
-        -------
-        pyarrow.Table
-        """
-        import pyarrow as pa
-
-        return pa.table(self)
-
     # --- reading ------------------------------------------------------------------------------------------------
 
     def _read(self) -> Generator[Columns, None, None]:
@@ -238,20 +252,38 @@ class LogReader:
         isolation = self._isolation(partition)
         end = _least(self._options.end_offset, isolation.last_stable_offset if isolation else None)
         by_columns = size if self._options.batch_bytes is None else None
-        reached = self._options.reached or ReadFrontier(self._options.start_offset)
-        walk = _Walk(reached, self._options.start_timestamp, by_columns)
+        frontier = self._options.reached or Frontier(check_crcs=self._options.on_corrupt == "skip")
+        walk = _Walk(frontier, isolation, end, cast("int | None", self._options.start_timestamp), by_columns)
         for number, segment in enumerate(partition.segments):
-            if end is not None and segment.base_offset >= end:
-                break
-            following = partition.segments[number + 1 :]
-            if not is_before(following, self._options.start_offset):
-                yield from self._read_segment(segment, walk, isolation, end)
+            if not self._is_outside(segment, partition.segments[number + 1 :], walk):
+                yield from self._read_segment(segment, walk)
             self._file = None
             self._passed += segment.size or 0
             if walk.is_stopped:
                 break
         if isolation and isolation.error is not None and self._options.on_corrupt == "raise":
             raise isolation.error  # where the records end before the damage that hides markers
+
+    def _trusts_indexes(self, segment: Segment) -> bool:
+        return not self._options.check_indexes and not is_local(segment)
+
+    def _is_outside(self, segment: Segment, following: Sequence[Segment], walk: _Walk) -> bool:
+        """Whether all offsets of a segment are outside the range; it is passed then."""
+        start = self._options.start_offset
+        if (start is None and walk.end is None) or walk.is_placed or isinstance(segment, SegmentPart):
+            return False
+        if self._trusts_indexes(segment):
+            bases = [one.base_offset for one in following if one.size != 0]
+            is_before = start is not None and bool(bases) and bases[0] <= start
+            return is_before or (walk.end is not None and segment.base_offset >= walk.end)
+        extent = extent_of(segment)
+        if extent is None:
+            return False
+        is_before = start is not None and extent.end <= start and not segment.is_last
+        if is_before or (walk.end is not None and extent.first >= walk.end):
+            walk.frontier.passed(segment, extent.end)
+            return True
+        return False
 
     def _isolation(self, partition: Partition) -> Isolation | None:
         if self._options.isolation_level == "read_uncommitted":
@@ -262,48 +294,122 @@ class LogReader:
             self.last_stable_offsets[str(partition)] = isolation.last_stable_offset
         return isolation
 
-    def _read_segment(
-        self, segment: Segment, walk: _Walk, isolation: Isolation | None, end: int | None
+    def _read_segment(self, segment: Segment, walk: _Walk) -> Iterator[Columns]:
+        options = self._options
+        with segment.records() as file:
+            start = None if walk.is_placed else self._start(segment, file, walk)
+            if start is None:
+                at: int | None = file.file.start
+            elif start is _NOTHING:
+                at = None
+            else:
+                yield from self._read_file(segment, file, start, walk, options.start_offset, walk.end, True)
+                at = file.valid_bytes if file.goes_back else None
+            end = file.next_offset if start is None or start.end is None else start.end
+        if at is None:
+            walk.frontier.passed(segment, end)
+        else:
+            yield from self._read_placed(segment, at, end, walk)
+
+    def _read_placed(self, segment: Segment, at: int, end: int | None, walk: _Walk) -> Iterator[Columns]:
+        """The rest of a segment whose offsets do not ascend, run by run."""
+        options, isolation = self._options, walk.isolation
+        begin = segment.start if isinstance(segment, SegmentPart) else 0
+        if at > begin:
+            walk.frontier.passed(part_between(segment, begin, at), end)
+        runs = runs_of(
+            segment,
+            at,
+            walk.frontier,
+            self.findings,
+            start_offset=options.start_offset,
+            end_offset=walk.end,
+            aborted=isolation.aborted_batches if isolation and isolation.aborted_batches is not None else (),
+            skip=options.on_corrupt == "skip",
+        )
+        for run in runs:
+            part = part_between(segment, run.start, run.end)
+            if run is runs[-1]:
+                part = replace(part, is_last=segment.is_last)
+            first = options.start_offset if run.first_offset is None else run.first_offset
+            first = first if options.start_offset is None or first is None else max(first, options.start_offset)
+            with part.records() as file:
+                start = _Start(run.start, run.base_offset)
+                yield from self._read_file(part, file, start, walk, first, _least(run.end_offset, walk.end), False)
+            if walk.is_stopped:
+                return
+
+    def _read_file(
+        self,
+        segment: Segment,
+        file: FileRecords,
+        start: _Start,
+        walk: _Walk,
+        first: int | None,
+        end: int | None,
+        ascends: bool,
     ) -> Iterator[Columns]:
-        options = {**self._decoding(), "start_offset": walk.offset, "end_offset": end}
+        self._file = file
+        options = {**self._options.decoding(), "start_offset": first, "end_offset": end}
         if self._options.batch_bytes is not None:
             options["batch_bytes"] = self._options.batch_bytes
-        if overlap := walk.finding(segment):
-            self.findings.append(overlap)
-        with segment.records() as file:
-            self._file = file
-            start = self._start(segment, file, walk)
-            if start is None:
-                return
-            if isolation:
-                # one that ended before does not matter: its producer may have gone on
-                first = segment.base_offset if start.offset is None else start.offset
-                options["aborted_transactions"] = [t[:2] for t in isolation.aborted if t.last_offset >= first]
-            columns = file.columns(
-                self._of_records,
-                position=start.position,
-                on_corrupt=self._options.on_corrupt,
-                size=walk.size,
-                **options,
-            )
-            try:
-                yield from columns
-            finally:
-                self.findings += file.ignored + file.findings
-            self.findings += tail_findings(segment, file)
-            walk.passed(segment, file.next_offset)
-            walk.is_stopped = self._options.on_corrupt == "stop" and bool(file.findings)
+        if ascends:
+            options["ascending_from"] = -INT64_MAX if walk.frontier.next_offset is None else walk.reached
+        if walk.isolation and not walk.is_placed:
+            # one that ended before does not matter: its producer may have gone on
+            reached = segment.base_offset if self._trusts_indexes(segment) else walk.frontier.next_offset
+            since = reached if start.offset is None else start.offset
+            aborted = walk.isolation.aborted
+            options["aborted_transactions"] = [one[:2] for one in aborted if since is None or one.last_offset >= since]
+        columns = file.columns(
+            self._of_records, position=start.position, on_corrupt=self._options.on_corrupt, size=walk.size, **options
+        )
+        try:
+            yield from columns
+        finally:
+            self.findings += file.ignored + file.findings
+        self.findings += tail_findings(segment, file)
+        walk.is_stopped = self._options.on_corrupt == "stop" and bool(file.findings)
 
     def _start(self, segment: Segment, file: FileRecords, walk: _Walk) -> _Start | None:
-        """None if the segment has nothing to read."""
-        by_offset = walk.offset is not None and walk.offset > segment.base_offset
+        """Where to begin; `_NOTHING` if no record is wanted; None if the offsets do not ascend."""
+        start_offset = self._options.start_offset
+        if self._trusts_indexes(segment):
+            return self._start_by_indexes(segment, file, walk)
+        if start_offset is None and walk.end is None and walk.timestamp is None:
+            return _Start(file.file.start, None)
+        hop = file.headers()
+        try:
+            hop.survey(start_offset, walk.end, walk.timestamp)
+            file.check_end(hop)
+        except DAMAGE as error:
+            try:
+                file.check_end(hop, error)  # zeros
+            except DAMAGE:
+                return None
+        file.trailing_bytes = 0
+        extent = hop.extent
+        if extent is None:
+            return _Start(file.file.start, None)
+        if hop.descends or (walk.frontier.next_offset is not None and extent[0] < walk.frontier.next_offset):
+            return None
+        if hop.wanted is not None:
+            return _Start(*hop.wanted, extent[1])
+        if hop.position == hop.end:
+            file.next_offset = extent[1]
+            return _NOTHING
+        return _Start(hop.position, None, extent[1])
+
+    def _start_by_indexes(self, segment: Segment, file: FileRecords, walk: _Walk) -> _Start:
+        offset = self._options.start_offset
+        by_offset = offset is not None and offset > segment.base_offset
         if not by_offset and walk.timestamp is None:
             return _Start(file.file.start, None)
-        source = Buffered(file.file) if file.file.is_remote else file.file
+        source = buffered(file.file)
         ends_early = isinstance(segment, SegmentPart) and segment.end != segment.whole.size
         seek = SegmentSeek(source, segment.base_offset, segment.open_sibling, segment.url, segment.codecs, ends_early)
         try:
-            return self._seek_start(seek, segment, file, walk, by_offset)
+            return self._seek_start(seek, segment, file, walk, by_offset) or _NOTHING
         except DAMAGE:
             return _Start(file.file.start, None)  # reading on to there reports it
         finally:
@@ -313,27 +419,52 @@ class LogReader:
         self, seek: SegmentSeek, segment: Segment, file: FileRecords, walk: _Walk, by_offset: bool
     ) -> _Start | None:
         if walk.timestamp is not None:
-            place = seek.timestamp(walk.timestamp, walk.offset or 0)
+            place = seek.timestamp(walk.timestamp, self._options.start_offset or 0)
             if place is None:
                 # an entry that is cut, or worse, may follow: only the last segment may end in one
                 return None if not segment.is_last else _Start(file.file.start, None)
             walk.timestamp = None  # later segments may have any times: each record is compared
             return _Start(place.position, place.offset)
-        header = seek.offset(walk.offset or 0) if by_offset else None
+        header = seek.offset(self._options.start_offset or 0) if by_offset else None
         if header is None:
             return None if not segment.is_last else _Start(file.file.start, None)
         return _Start(header.position, header.base_offset)
 
 
-class _Walk(ReadFrontier):
+class _Walk:
     """How far a partition was read."""
 
-    def __init__(self, reached: ReadFrontier, timestamp: int | None, size: ResultSize | None) -> None:
-        super().__init__(reached.offset, reached.already_reported)
-        self.url = reached.url
+    def __init__(
+        self,
+        frontier: Frontier,
+        isolation: Isolation | None,
+        end: int | None,
+        timestamp: int | None,
+        size: ResultSize | None,
+    ) -> None:
+        self.frontier = frontier
+        self.isolation = isolation
+        self.is_placed = isolation is not None and isolation.aborted_batches is not None
+        self.end = end
+        self.timestamp = timestamp  # in a store: until a record that late was found
         self.size = size
-        self.timestamp = timestamp  # until a record that late was found
         self.is_stopped = False
+
+    @property
+    def reached(self) -> int:
+        """Return the next offset, at most the largest int64."""
+        return min(self.frontier.next_offset or 0, INT64_MAX)
+
+
+@contextmanager
+def _in_use(what: str) -> Iterator[None]:
+    """A generator that runs raises a bare ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        if str(error) != "generator already executing":
+            raise
+        raise InUseError(f"the reader cannot be {what}") from None
 
 
 def _least(*values: int | None) -> int | None:

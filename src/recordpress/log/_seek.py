@@ -20,7 +20,6 @@ from recordpress._file_names import INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import located
-from recordpress.log._batch_header import BatchHeader
 from recordpress.log._entry import read_entry
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log.findings import Finding
@@ -29,20 +28,13 @@ from recordpress.log.sidecars.offset_index import OffsetIndex, OffsetPosition, r
 from recordpress.log.sidecars.time_index import ENTRY_SIZE as TIME_ENTRY_SIZE
 from recordpress.log.sidecars.time_index import TimeIndex, read_time_index
 from recordpress.record import read_batches
+from recordpress.record.header import BatchHeader
 
 _Index = TypeVar("_Index", OffsetIndex, TimeIndex)
 
 
 class RecordPlace(NamedTuple):
-    """The place of a record.
-
-    Attributes
-    ----------
-    offset, timestamp : int
-        Of the record.
-    position : int
-        Of its batch in the ``.log`` file.
-    """
+    """The place of a record."""
 
     offset: int
     timestamp: int
@@ -50,35 +42,7 @@ class RecordPlace(NamedTuple):
 
 
 class SegmentSeek:
-    """Places in one segment.
-
-    Parameters
-    ----------
-    file : object with `size`, `read_at` and `read_into`
-        The ``.log`` file, or a part of it.
-    base_offset : int
-        Of the segment.
-    open_sibling : callable, optional
-        Gives the segment's file with a suffix, such as ``.index``, or raises FileNotFoundError. Without it headers are
-        read from the beginning.
-    name : str
-        Of the ``.log`` file, for findings.
-    codecs : CodecRegistry | None
-        Codec plug-ins in addition to Kafka's five.
-    ends_early : bool
-        The file is a part that ends before the segment does, so indexes know more than it has.
-
-    Attributes
-    ----------
-    findings : list of Finding
-        Indexes that are missing, damaged, or disagree with the log.
-
-    Examples
-    --------
-    >>> seek = SegmentSeek(file, 4500, lambda suffix: files.open(stem + suffix))          # doctest: +SKIP
-    >>> seek.offset(4712).position, seek.timestamp(1700000000000)                        # doctest: +SKIP
-    (16616, RecordPlace(offset=4598, timestamp=1700000000000, position=12497))
-    """
+    """Places in one segment."""
 
     def __init__(
         self,
@@ -108,23 +72,12 @@ class SegmentSeek:
         return self._read(TIME_INDEX_FILE_SUFFIX, read_time_index)
 
     def offset(self, target: int) -> BatchHeader | None:
-        """The first batch whose last offset is at least `target`; None if it would be after this segment.
-
-        Raises
-        ------
-        CorruptRecordError
-            An impossible entry comes first.
-        """
+        """The first batch whose last offset is at least `target`; None if it would be after this segment."""
         return self._hop(target).find_offset(target)
 
     def timestamp(self, target: int, start_offset: int = 0) -> RecordPlace | None:
         """The first record from `start_offset` on whose timestamp is at least `target`, in ms, as Kafka's ListOffsets
         finds it (FileRecords.searchForTimestamp); otherwise None in this segment.
-
-        Raises
-        ------
-        RecordpressError
-            An impossible entry, or a damaged batch, comes first.
         """
         hop = self._hop(max(start_offset, self._before(target)))
         while header := hop.find_timestamp(target):

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 
 from recordpress.codecs import CodecRegistry
 from recordpress.files import FileInfo, FileSystem, RandomAccessFile
-from recordpress.log._batch_header import BatchHeader
 from recordpress.log._file_records import FileRecords
 from recordpress.log._transactions import Isolation, isolation_of
 from recordpress.log.sidecars.transaction_index import AbortedTxn
+from recordpress.record.header import BatchHeader
 
 
 @dataclass(frozen=True)
 class Segment:
-    """One ``.log`` file, and the files next to it.
+    """``.log`` file, and the files next to it.
 
     Attributes
     ----------
@@ -52,18 +52,19 @@ class Segment:
 
     @property
     def is_tiered(self) -> bool:
-        """A copy in tiered storage, whose name has an id. Its ``.snapshot`` is that of the segment's end, not of its
-        beginning (Kafka's LogSegmentData)."""
+        """Whether the segment is a copy in tiered storage, with an id in its name. Its ``.snapshot`` is that of the
+        segment's end, not of its start (Kafka's LogSegmentData).
+        """
         return self.filesystem.name(self.path)[20:21] == "-"
 
     def open(self) -> RandomAccessFile:
-        """The record set."""
+        """Open the record set."""
         return self.filesystem.open(self.path)
 
     def records(self, *, complete: bool | None = None) -> FileRecords:
         """Open the record set for reading; `complete` is by default true of all segments but the last."""
         complete = not self.is_last if complete is None else complete
-        return FileRecords(self.open(), complete=complete, codecs=self.codecs)
+        return FileRecords(self.open(), complete=complete, base_offset=self.base_offset, codecs=self.codecs)
 
     def headers(self) -> Iterator[BatchHeader]:
         """Yield the headers of all batches, and check how the file ends.
@@ -84,7 +85,7 @@ class Segment:
             yield from file.walk()
 
     def open_sibling(self, suffix: str) -> RandomAccessFile:
-        """The segment's file of that kind, such as ``.txnindex``.
+        """Open the segment's file with this suffix, such as ``.txnindex``.
 
         Raises
         ------
@@ -98,7 +99,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition of a topic, and its segments.
+    """Partition of a topic, and its segments.
 
     Attributes
     ----------
@@ -130,7 +131,7 @@ class Partition:
         return self.url if self.topic is None else f"{self.topic}-{self.partition}"
 
     def last_stable_offset(self) -> int | None:
-        """Return the first offset of the earliest transaction that is still open.
+        """Return the first offset of the earliest open transaction.
 
         Returns
         -------
@@ -184,7 +185,7 @@ class Partition:
 
 
 def with_last(segments: Iterable[Segment]) -> tuple[Segment, ...]:
-    """The segments, with the last one marked as such."""
+    """Return the segments, with the last one marked as such."""
     found = [replace(segment, is_last=False) for segment in segments]
     if found:
         found[-1] = replace(found[-1], is_last=True)

@@ -1,4 +1,4 @@
-"""What follows the last whole entry of a segment, as a finding."""
+"""Bytes after the last complete entry of a segment, as a finding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from recordpress.log.findings import Finding
 
 
 def tail_findings(segment: Segment, file: FileRecords) -> list[Finding]:
-    """Return a finding if a file that was read to its end has bytes after the last whole entry."""
+    """Return a finding if a completely read file has bytes after the last complete entry."""
     if not file.trailing_bytes:
         return []
     what, rule = f"the last entry is cut: {file.trailing_bytes} bytes of it are here", "record set framing"

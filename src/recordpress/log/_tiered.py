@@ -1,4 +1,4 @@
-"""Segments of Aiven's tiered storage (tiered-storage-for-apache-kafka), which a manifest describes.
+"""Segments of Aiven's tiered storage (tiered-storage-for-apache-kafka), which have a manifest.
 
 ::
 
@@ -52,20 +52,7 @@ _RULE = "segment manifest"
 
 @dataclass(frozen=True)
 class Manifest:
-    """A segment's manifest.
-
-    Attributes
-    ----------
-    file_size : int
-        Bytes of the segment as Kafka wrote it.
-    chunk_size : int
-        Of every chunk but the last.
-    stored : list of int
-        The bytes of each chunk in the ``.log`` object.
-    is_compressed : bool
-    indexes : dict of str to (position, size)
-        Where each index lies in the ``.indexes`` object, by its field.
-    """
+    """Manifest of a segment."""
 
     file_size: int
     chunk_size: int
@@ -75,7 +62,7 @@ class Manifest:
 
 
 class TieredSegment(Segment):
-    """A segment with a manifest."""
+    """Segment with a manifest."""
 
     def open(self) -> RandomAccessFile:
         manifest = self._manifest()
@@ -99,15 +86,7 @@ class TieredSegment(Segment):
 
 
 def read_manifest(data: bytes, name: str) -> Manifest:
-    """The fields of a manifest that reading needs.
-
-    Raises
-    ------
-    CorruptRecordError
-        A field is missing, or its value is impossible.
-    InvalidArgumentError
-        The segment is encrypted, or its manifest has another version.
-    """
+    """Read the fields of a manifest that reading a segment needs."""
     try:
         document = json.loads(data)
         version, encryption = document["version"], document.get("encryption")
@@ -177,7 +156,7 @@ def _chunk_sizes(text: str, count: int) -> list[int]:
 
 
 class _ChunkedFile(RandomAccessFile):
-    """A segment whose chunks are zstd frames, decompressed when they are needed.
+    """Segment of chunks that are zstd frames, decompressed on demand.
 
     Adjacent chunks are read by one request. The last two stay in memory: reads go from one to the next.
     """
@@ -209,7 +188,7 @@ class _ChunkedFile(RandomAccessFile):
         return self._chunks[number]
 
     def _fetch(self, number: int, last: int) -> None:
-        """This chunk, and those up to `last` that one request may hold."""
+        """Fetch this chunk and the following ones up to `last`, as far as one request allows."""
         start = self._starts[number]
         end = max(number + 1, min(last + 1, bisect_right(self._starts, start + READ_AHEAD_BYTES) - 1))
         data = self._file.read_exactly(start, self._starts[end] - start)
@@ -236,7 +215,7 @@ class _ChunkedFile(RandomAccessFile):
 
 
 class _Part(RandomAccessFile):
-    """A range of a file as a file."""
+    """Range of a file as a file."""
 
     def __init__(self, file: RandomAccessFile, start: int, size: int) -> None:
         self._file = file

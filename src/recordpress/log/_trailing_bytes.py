@@ -1,4 +1,4 @@
-"""The bytes after the last whole entry of a segment: left by a crash, or damage.
+"""Bytes after the last complete entry of a segment: left by a crash, or damage.
 
 Kafka's readers take every entry that does not fit into the rest of the data for a cut one, so a length field that is
 damaged in mid-file makes all entries after it vanish without an error. The rules here:
@@ -20,11 +20,9 @@ damage: a false error is better than a loss.
 
 from __future__ import annotations
 
-import struct
 from typing import Literal, TypeAlias
 
 from recordpress._arguments import INT32_MAX, INT64_MAX
-from recordpress.checksum import crc32c
 from recordpress.errors import CorruptRecordError
 from recordpress.files import RandomAccessFile
 from recordpress.log._header_walk import HeaderWalk
@@ -36,20 +34,11 @@ ENTRY_PREFIX = 17  # base offset, size, leader epoch or CRC, magic
 
 _STEP = 8 << 20  # of one read: large enough to hide its fixed costs
 _LARGEST_CUT = 104857600  # socket.request.max.bytes, unless the broker is configured otherwise
-_V2_HEADER = struct.Struct(">qi4xbIhi8x8x8x2x4xi")  # base offset, size, magic, CRC, attributes, delta, count
-_MESSAGE = struct.Struct(">qi4xb")  # offset, size, magic
-_CRC_COVERS = 21
 _MIN_ENTRY_SIZE = 14  # Kafka's LegacyRecord.RECORD_OVERHEAD_V0
 
 
 def tail_of(file: RandomAccessFile, position: int, size: int, next_offset: int | None, complete: bool) -> Tail:
-    """The kind of the bytes from `position` to `size`; `next_offset` is the one after the last whole entry.
-
-    Raises
-    ------
-    CorruptRecordError
-        They are damage, or `complete` and there is anything.
-    """
+    """Return the kind of the bytes from `position` to `size`; `next_offset` follows the last complete entry."""
     left = size - position
     if not left:
         return ""
@@ -63,23 +52,22 @@ def tail_of(file: RandomAccessFile, position: int, size: int, next_offset: int |
         raise _damage(what, position)
     if is_zero:
         return "zeros"
-    header = file.read_exactly(position, min(_V2_HEADER.size, left))
-    if len(header) >= ENTRY_PREFIX:
-        _refuse_damage(file, position, size, header, next_offset)
+    _refuse_damage(HeaderWalk(file, position=position, end=size, window_bytes=_STEP), next_offset)
     return "cut"
 
 
-def _refuse_damage(file: RandomAccessFile, position: int, size: int, header: bytes, next_offset: int | None) -> None:
-    base, length, magic = _MESSAGE.unpack_from(header)
-    left = size - position
+def _refuse_damage(hop: HeaderWalk, next_offset: int | None) -> None:
+    position, left = hop.position, hop.end - hop.position
+    if (prefix := hop.prefix()) is None:
+        return
+    base, length = prefix
     if length < _MIN_ENTRY_SIZE:
         raise _damage(f"entry size {length} is less than the minimum of {_MIN_ENTRY_SIZE}", position)
     beyond = f"entry size {length} reaches beyond the end of the file"
     if left > _LARGEST_CUT:
         raise _damage(f"{beyond}, and the {left} bytes here are more than one entry that was cut can have", position)
-    if magic == 2 and _is_whole(file, position, size, header):
+    if hop.ends_with_file():
         raise _damage(f"{beyond}, but the checksum is right for the {left} bytes here", position)
-    hop = HeaderWalk(file, position=position, end=size, window_bytes=_STEP)
     first = min(max(base + 1, next_offset or 0), INT64_MAX)  # and within the range of a segment
     if hop.search(position + 1, first, min(first + INT32_MAX, INT64_MAX)):
         raise _damage(f"{beyond}, but an intact entry with a later offset begins at byte {hop.position}", position)
@@ -93,13 +81,3 @@ def _damage(message: str, position: int) -> CorruptRecordError:
 
 def _is_zero(file: RandomAccessFile, position: int, size: int) -> bool:
     return not any(file.read_exactly(at, min(_STEP, size - at)).strip(b"\0") for at in range(position, size, _STEP))
-
-
-def _is_whole(file: RandomAccessFile, position: int, size: int, header: bytes) -> bool:
-    """Whether a batch ends with the file although its length says otherwise: the checksum does not cover the length."""
-    if len(header) < _V2_HEADER.size:
-        return False
-    checksum = 0
-    for at in range(position + _CRC_COVERS, size, _STEP):
-        checksum = crc32c(file.read_exactly(at, min(_STEP, size - at)), checksum)
-    return checksum == int(_V2_HEADER.unpack(header)[3])

@@ -1,4 +1,4 @@
-"""Transactions of a partition: which were aborted, and which are still open.
+"""Aborted and open transactions of a partition.
 
 A consumer with isolation.level=read_committed (KIP-98) leaves out the records of aborted transactions, and ends before
 the first record of an open one: at the last stable offset.
@@ -23,34 +23,29 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from recordpress._arguments import INT32_MAX
 from recordpress._file_names import PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
 from recordpress.errors import CorruptRecordError, InvalidArgumentError, RecordpressError
 from recordpress.files import RandomAccessFile, located
-from recordpress.log._batch_header import BatchHeader
 from recordpress.log._file_records import FileRecords
+from recordpress.log._header_walk import HeaderWalk
 from recordpress.log.findings import Finding
 from recordpress.log.sidecars.producer_snapshot import read_snapshot
 from recordpress.log.sidecars.transaction_index import AbortedTxn, read_transaction_index
 from recordpress.record import control_record, read_batches
+from recordpress.record.header import BatchHeader
 
 IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]
 _LEVELS = ("read_uncommitted", "read_committed")
 
 
 def check_isolation_level(value: object) -> None:
-    """
-    Raises
-    ------
-    InvalidArgumentError
-    """
     if value not in _LEVELS:
         message = f"isolation_level must be {' or '.join(_LEVELS)}, not {value!r}"
         raise InvalidArgumentError(message[:200], field="isolation_level")
 
 
 class SegmentLike(Protocol):
-    """A segment, wherever it is."""
+    """Protocol of a segment."""
 
     @property
     def base_offset(self) -> int: ...
@@ -64,110 +59,39 @@ class SegmentLike(Protocol):
 
 
 class Isolation(NamedTuple):
-    """The records that read_committed leaves out.
+    """Records that read_committed omits."""
 
-    Attributes
-    ----------
-    aborted : tuple of AbortedTxn
-        In the order of their markers.
-    last_stable_offset : int | None
-        The first offset of the earliest transaction that is open at the end; None if none is.
-    error : RecordpressError | None
-        The damage that ended the search for markers. Transactions that are open there count as open.
-    findings : tuple of Finding
-        Indexes that are damaged.
-    beyond : tuple of AbortedTxn
-        Transactions of the indexes whose markers are after the end of the log.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.log import isolation_of
-    >>> [partition] = recordpress.open_log("demo/logs/sessions-0").partitions
-    >>> found = isolation_of(partition.segments)
-    >>> len(found.aborted), found.last_stable_offset
-    (0, None)
-    """
-
-    aborted: tuple[AbortedTxn, ...]
-    last_stable_offset: int | None
-    error: RecordpressError | None
-    findings: tuple[Finding, ...]
-    beyond: tuple[AbortedTxn, ...] = ()
+    aborted: tuple[AbortedTxn, ...]  # in the order of their markers
+    last_stable_offset: int | None  # the first offset of the earliest transaction that is open at the end
+    error: RecordpressError | None  # the damage that ended the search; transactions open there count as open
+    findings: tuple[Finding, ...]  # indexes that are damaged
+    beyond: tuple[AbortedTxn, ...] = ()  # of the indexes, with markers after the end of the log
+    aborted_batches: frozenset[tuple[str, int]] | None = None  # file and position, where offsets do not ascend
 
 
 def isolation_of(
     segments: Sequence[SegmentLike], *, skip: bool = False, high_watermark: int | None = None
 ) -> Isolation:
-    """The aborted and open transactions of a partition.
+    """Find the aborted and open transactions of a partition; the result includes damage.
 
-    Parameters
-    ----------
-    segments : sequence
-        All of the partition, in order.
-    skip : bool
-        Go on after damage, at the next intact entry.
-    high_watermark : int, optional
-        A transaction whose marker is there or later counts as open for the last stable offset (ProducerStateManager's
-        unreplicated transactions).
-
-    Returns
-    -------
-    Isolation
-
-    Raises
-    ------
-    OSError
-        Damage does not raise: it is in the result.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.log import isolation_of
-    >>> [partition] = recordpress.open_log("demo/logs/sessions-0").partitions
-    >>> found = isolation_of(partition.segments)
-    >>> len(found.aborted), found.error, found.findings
-    (0, None, ())
+    A transaction whose marker is at `high_watermark` or later counts as open for the last stable offset
+    (ProducerStateManager's unreplicated transactions). `skip` continues after damage.
     """
-    search = TransactionSearch(list(segments), skip, high_watermark)
-    search.run()
-    return Isolation(
-        tuple(search.aborted),
-        min([*search.open.values(), *search.unreplicated], default=None),
-        search.error,
-        tuple(search.findings),
-        tuple(search.beyond),
-    )
+    return TransactionSearch(list(segments), skip, high_watermark).run()
 
 
 def unseen_records(segments: Iterable[SegmentLike]) -> dict[str, int]:
-    """The number of records in aborted transactions, and in ongoing ones, which have no marker.
-
-    Parameters
-    ----------
-    segments : iterable of Segment
-        All segments of a partition, in order.
-
-    Returns
-    -------
-    dict of str to int
-        "aborted" and "ongoing".
-
-    Raises
-    ------
-    RecordpressError
-        A segment or a marker is damaged.
-    """
+    """Return the number of records in aborted transactions, and in open ones, which have no marker."""
     aborted = 0
     open_ones: dict[int, int] = {}
     for segment in segments:
         with segment.records() as file:
-            for header in file.transactional_batches():
+            for header in file.walk(transactional=True):
                 if not header.is_control:
                     open_ones[header.producer_id] = open_ones.get(header.producer_id, 0) + header.records_count
                     continue
                 ended = open_ones.pop(header.producer_id, 0)
-                aborted += ended if _is_abort(header, file) else 0
+                aborted += ended if is_abort(header, file) else 0
     return {"aborted": aborted, "ongoing": sum(open_ones.values())}
 
 
@@ -184,19 +108,28 @@ class TransactionSearch:
     markers: set[tuple[int, int]] = field(default_factory=set)  # ABORT: producer id and offset
     beyond: list[AbortedTxn] = field(default_factory=list)  # of an index; the log ends before their markers
     is_remote: bool = False
+    descends: bool = False  # offsets of the headers that were read
+    _reached: int | None = None
 
-    def run(self) -> None:
+    def run(self) -> Isolation:
         indexes = [self._index(segment) for segment in self.segments]
-        start = self._known(self._latest()) if self.is_remote and None not in indexes else 0
+        start = self._nearest_snapshot(self._latest()) if self.is_remote and None not in indexes else 0
         for index in indexes[:start]:
             self.aborted += index or ()
         for segment, index in zip(self.segments[start:], indexes[start:], strict=True):
             next_offset = self.scan(segment) if self.error is None else 0
             self._compare(segment, index or [], next_offset)
         self.aborted.sort(key=lambda transaction: transaction.last_offset)
+        return Isolation(
+            tuple(self.aborted),
+            min([*self.open.values(), *self.unreplicated], default=None),
+            self.error,
+            tuple(self.findings),
+            tuple(self.beyond),
+        )
 
     def _index(self, segment: SegmentLike) -> list[AbortedTxn] | None:
-        """None if the markers must be read."""
+        """Return the transaction index; None if the markers must be read."""
         try:
             with segment.open_sibling(TXN_INDEX_FILE_SUFFIX) as file:
                 found = read_transaction_index(file, segment.base_offset)
@@ -214,13 +147,13 @@ class TransactionSearch:
         return found
 
     def _latest(self) -> int:
-        """The segment whose markers must be read at the latest: the last one, or that with the watermark."""
+        """Return the number of the last segment whose markers must be read: at most that with the watermark."""
         if self.high_watermark is None:
             return len(self.segments) - 1
         return max(bisect_right([segment.base_offset for segment in self.segments], self.high_watermark) - 1, 0)
 
-    def _known(self, number: int) -> int:
-        """The last segment, up to this one, at whose start the open transactions are known; these are `open`."""
+    def _nearest_snapshot(self, number: int) -> int:
+        """Return the last segment, up to this one, with a snapshot at its start, which becomes `open`."""
         for at in range(number, 0, -1):
             before, segment = self.segments[at - 1 : at + 1]
             if (found := self.snapshot_of(before if before.is_tiered else segment)) is not None:
@@ -229,7 +162,7 @@ class TransactionSearch:
         return 0
 
     def snapshot_of(self, segment: SegmentLike) -> dict[int, int] | None:
-        """The transactions that a producer snapshot has as open."""
+        """Return the open transactions in a producer snapshot."""
         try:
             with segment.open_sibling(PRODUCER_SNAPSHOT_FILE_SUFFIX) as file:
                 producers = read_snapshot(file)
@@ -242,7 +175,7 @@ class TransactionSearch:
         return {producer_id: first for producer_id, first in first_offsets if first >= 0}
 
     def _compare(self, segment: SegmentLike, index: list[AbortedTxn], next_offset: int) -> None:
-        """Add what only the index has, except what the log contradicts, which goes up to next_offset."""
+        """Add the transactions that only the index has, except those that the log contradicts up to next_offset."""
         known = {(transaction.producer_id, transaction.last_offset) for transaction in self.aborted}
         for transaction in index:
             place = (transaction.producer_id, transaction.last_offset)
@@ -259,19 +192,22 @@ class TransactionSearch:
                 self.aborted.append(transaction)
 
     def scan(self, segment: SegmentLike) -> int:
-        """The offset after the last batch; otherwise 0."""
+        """Scan the log; return the offset after the last batch, otherwise 0."""
         with segment.records() as file:
             hop = file.headers()
-            while True:
-                try:
-                    for header in file.transactional_batches(hop):
-                        self.pass_batch(header, file)
-                except CorruptRecordError as error:
-                    first = max(hop.next_offset or 0, segment.base_offset)
-                    if self.skip and hop.search(hop.position + 1, first, first + INT32_MAX):
-                        continue
-                    self.error = None if self.skip else error
-                return hop.next_offset or 0
+            try:
+                for header in file.walk(hop, transactional=True, on_corrupt="skip" if self.skip else "raise"):
+                    self.pass_batch(header, file)
+            except CorruptRecordError as error:
+                self.error = error
+            self.note_order(hop)
+            return hop.next_offset or 0
+
+    def note_order(self, hop: HeaderWalk) -> None:
+        """Note whether the offsets of these headers go back behind earlier ones."""
+        if hop.extent is not None:
+            self.descends |= hop.descends or (self._reached is not None and hop.extent[0] < self._reached)
+            self._reached = max(hop.extent[1], self._reached or 0)
 
     def pass_batch(self, header: BatchHeader, file: FileRecords) -> None:
         if not header.is_control:
@@ -280,7 +216,7 @@ class TransactionSearch:
         first = self.open.pop(header.producer_id, None)
         if first is not None and self.high_watermark is not None and header.base_offset >= self.high_watermark:
             self.unreplicated.append(first)
-        if not _is_abort(header, file):
+        if not is_abort(header, file):
             return
         self.markers.add((header.producer_id, header.base_offset))
         if first is not None:
@@ -288,9 +224,10 @@ class TransactionSearch:
             self.aborted.append(AbortedTxn(header.producer_id, first, header.base_offset, min(first, stable)))
 
 
-def _is_abort(header: BatchHeader, file: FileRecords) -> bool:
-    """Whether a control batch is an ABORT marker, by its first record; a cleaned one has none. A bad one is an error
-    when its records are read."""
+def is_abort(header: BatchHeader, file: FileRecords) -> bool:
+    """Return whether a control batch is an ABORT marker, by its first record; a cleaned one is not. A bad one is an
+    error when its records are read.
+    """
     try:
         with located(header.position, file.path):
             batches = read_batches(file.entry(header.position, header.size))

@@ -1,4 +1,4 @@
-"""`recordpress.open_log`, which loads its implementation when it is called."""
+"""`recordpress.open_log`, which imports its implementation on the first call."""
 
 TYPE_CHECKING = False  # as in recordpress._lazy
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def open_log(
     filesystem : pyarrow.fs.FileSystem or fsspec.AbstractFileSystem, optional
         Paths are then paths in it.
     codecs : CodecRegistry, optional
-        Codec plug-ins in addition to Kafka's five, for all calls that read records of this log. Calls that read headers
+        Codec plug-ins in addition to Kafka's, for all calls that read records of this log. Calls that read headers
         show the codec of such a batch as ``pluggable``.
 
     Returns

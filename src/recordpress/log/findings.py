@@ -1,4 +1,4 @@
-"""Findings in a log that its reader must know about: damage, and everything skipped, cut or read only once."""
+"""Findings in a log: damage, and everything skipped, truncated or read only once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeErro
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong or noteworthy in a log, and its place.
+    """Defect or remarkable fact in a log, and its place.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Finding:
 
     @classmethod
     def of_error(cls, error: RecordpressError, *, file: str = "", size: int | None = None) -> Finding:
-        """An error as a finding.
+        """Return an error as a finding.
 
         Examples
         --------
@@ -65,7 +65,7 @@ class Finding:
 
     @classmethod
     def of_damage(cls, error: RecordpressError, *, file: str = "") -> Finding:
-        """An error as a finding, if it is one of a log's bytes; another one (of a store, of an argument) is raised.
+        """Return an error of a log's bytes as a finding; raise an error of a store or an argument.
 
         Examples
         --------
@@ -80,7 +80,7 @@ class Finding:
         return cls.of_error(error, file=file)
 
     def to_dict(self) -> dict[str, str | int | None]:
-        """The fields by name, in the order in which they are printed as JSON."""
+        """Return the fields by name, in the order of the JSON output."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -90,21 +90,5 @@ class Finding:
 
 
 def to_json(findings: Iterable[Finding]) -> str:
-    """Findings as the JSON object that the commands print.
-
-    Parameters
-    ----------
-    findings : iterable of Finding
-
-    Returns
-    -------
-    str
-        ``{"findings": [{"file", "position", "size", "offset", "rule", "message"}, ...]}``
-
-    Examples
-    --------
-    >>> from recordpress.log import Finding, findings
-    >>> findings.to_json([Finding("a.log", 0, 12, None, "record set framing", "12 zero bytes follow the last entry")])
-    '{"findings": [{"file": "a.log", "position": 0, "size": 12, "offset": null, "rule": "record set framing", ...}]}'
-    """
+    """Return findings as the JSON object that the commands print."""
     return json.dumps({"findings": [finding.to_dict() for finding in findings]})

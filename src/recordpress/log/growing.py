@@ -1,4 +1,4 @@
-"""How far a growing log can be read without later changes. A door for `recordpress.spark`.
+"""End offsets of a growing log that later appends do not change. A door for `recordpress.spark`.
 
 ::
 
@@ -26,14 +26,7 @@ __all__ = ["SegmentRange", "end_by_bytes", "partitions_at", "readable_end", "seg
 
 
 class SegmentRange(NamedTuple):
-    """The offsets of one segment that are to be read.
-
-    Attributes
-    ----------
-    segment : Segment
-    start, end : int
-        The second is not included.
-    """
+    """Range of offsets to read from one segment."""
 
     segment: Segment
     start: int
@@ -43,35 +36,12 @@ class SegmentRange(NamedTuple):
 def partitions_at(
     paths: Sequence[str], filesystem: object = None, codecs: CodecRegistry | None = None
 ) -> tuple[Partition, ...]:
-    """The partitions that paths lead to, as `recordpress.open_log` finds them; perhaps none yet.
-
-    Raises
-    ------
-    OSError
-        A path leads to nothing.
-    """
+    """Return the partitions at the paths, as `recordpress.open_log` does, but perhaps none."""
     return found_at(paths, filesystem, codecs).partitions
 
 
 def readable_end(partition: Partition, *, with_active: bool, committed: bool, skip: bool = False) -> int:
-    """The offset up to which a partition can be read, once and for all.
-
-    Parameters
-    ----------
-    partition : Partition
-    with_active : bool
-        Also the last segment, up to its last whole batch; otherwise only segments that others follow.
-    committed : bool
-        Not beyond the first transaction that is open. Headers of the last segment are read for that, and of those
-        before it back to one with a ``.snapshot``.
-    skip : bool
-        Damage ends nothing.
-
-    Raises
-    ------
-    RecordpressError
-        The last batches are damaged.
-    """
+    """Return the offset up to which later appends no longer change a partition."""
     segments = partition.segments
     closed = segments if with_active else segments[:-1]
     if not closed:
@@ -87,7 +57,7 @@ def readable_end(partition: Partition, *, with_active: bool, committed: bool, sk
 
 
 def segment_ranges(partition: Partition, start: int, end: int) -> list[SegmentRange]:
-    """The segments that hold these offsets."""
+    """Return the segments with these offsets."""
     bases = [segment.base_offset for segment in partition.segments]
     first = max(bisect_right(bases, start) - 1, 0)
     found = []
@@ -100,7 +70,7 @@ def segment_ranges(partition: Partition, start: int, end: int) -> list[SegmentRa
 
 
 def end_by_bytes(part: SegmentRange, most_bytes: int) -> tuple[int, int]:
-    """How far this many bytes of a segment reach: the offset after them, and how many bytes they are about.
+    """Return the offset after this many bytes of a segment, and the approximate number of bytes before it.
 
     Without an ``.index`` next to it, a segment is taken as a whole.
     """

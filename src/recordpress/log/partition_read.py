@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recordpress.errors import CorruptRecordError
 from recordpress.files import RandomAccessFile
-from recordpress.log._end_offset import near_the_end
+from recordpress.log._extent import near_the_end
 from recordpress.log._file_records import FileRecords
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._seek import SegmentSeek
@@ -37,18 +37,7 @@ _WARM_ENTRIES = 1024  # AbstractIndex.warmEntries: 8192 bytes
 
 
 class LogRead(NamedTuple):
-    """What was read.
-
-    Attributes
-    ----------
-    records : bytes
-        Of whole entries, but for the last one, which the limit may cut.
-    first_entry_incomplete : bool
-        Whether not even the first one is whole.
-    upper_bound : int | None
-        An offset after all that was read, as a broker finds it: in the offset index, or where the next segment begins.
-        None if no segment has a batch with the offset or a later one.
-    """
+    """What was read."""
 
     records: bytes
     first_entry_incomplete: bool = False
@@ -56,12 +45,7 @@ class LogRead(NamedTuple):
 
 
 class MemorySegment:
-    """A record set in memory in the place of a segment.
-
-    Parameters
-    ----------
-    data : bytes-like
-    """
+    """A record set in memory in the place of a segment."""
 
     base_offset = 0
     is_last = True  # also one that is not may end in an entry that was cut
@@ -99,28 +83,6 @@ class PartitionRead:
     """A partition that is read as a broker reads it.
 
     Its log ends before the first impossible entry of the last segment, where a broker's recovery would cut it.
-
-    Parameters
-    ----------
-    segments : sequence of Segment or MemorySegment
-        In order.
-    start_offset : int, optional
-        Of the log; by default where its first segment begins.
-
-    Attributes
-    ----------
-    start_offset, end_offset : int
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.log.partition_read import MemorySegment, PartitionRead
-    >>> data = b"".join(recordpress.write_records([b"x"] * 10, base_offset=at) for at in (0, 10, 20))
-    >>> partition = PartitionRead([MemorySegment(data)])
-    >>> partition.end_offset
-    30
-    >>> [batch.base_offset for batch in recordpress.read_batches(partition.read(15, 200, True).records)]
-    [10]
     """
 
     def __init__(self, segments: Iterable[SegmentLike], start_offset: int | None = None) -> None:
@@ -145,27 +107,7 @@ class PartitionRead:
         self.end_offset = max(self.start_offset, segment.base_offset if found is None else found)
 
     def read(self, offset: int, max_bytes: int, minimum_one_batch: bool, end_offset: int | None = None) -> LogRead:
-        """What a fetch from an offset reads.
-
-        Parameters
-        ----------
-        offset : int
-            From start_offset to end_offset.
-        max_bytes : int
-        minimum_one_batch : bool
-            The first batch is read as a whole, also if it is larger than max_bytes.
-        end_offset : int, optional
-            Reading ends before the batch with this offset.
-
-        Returns
-        -------
-        LogRead
-
-        Raises
-        ------
-        CorruptRecordError
-            An impossible entry comes before the offset.
-        """
+        """What a fetch from an offset reads."""
         until = self.end_offset if end_offset is None else min(end_offset, self.end_offset)
         if offset >= until:
             return LogRead(b"")

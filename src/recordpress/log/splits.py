@@ -7,43 +7,43 @@
                    large ones cut            to other processes      _part_isolation: read_committed
 
 For a plan names and sizes are read, and on this machine the last entries of offset indexes, but no segment that has
-one. Where a part begins is found by its reader, and so is where the segments before a split end, of which
-`_overlap` says which ones may reach into it. An offset by time or `most_offsets` costs a partition one
-batch, or its last headers. A door for `recordpress.spark`.
+one; with a range of offsets, on this machine, the first and the last headers of segments. Where a part begins is found
+by its reader, and so is where the segments before a split end, of which `_log_order` says which ones may reach into it.
+An offset by time or `most_offsets` costs a partition headers. A door for `recordpress.spark`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress._file_names import LEADER_EPOCH_CHECKPOINT, TIME_INDEX_FILE_SUFFIX
 from recordpress.columns import Columns
-from recordpress.errors import CorruptRecordError, InvalidArgumentError, RecordpressError
-from recordpress.files import Buffered, FileInfo, FileSystem, located
-from recordpress.log._batch_header import BatchHeader
+from recordpress.errors import InvalidArgumentError, RecordpressError
+from recordpress.files import FileInfo, FileSystem, buffered, located
 from recordpress.log._digest import RecordDigest
 from recordpress.log._end_offset import end_offset
-from recordpress.log._file_records import RESULT_BYTES, FileRecords, OnCorrupt
-from recordpress.log._header_walk import HeaderWalk
+from recordpress.log._extent import end_of, extent_of, is_local
+from recordpress.log._file_records import FileRecords, OnCorrupt
+from recordpress.log._log_order import Frontier, OverlapCandidates, Window
 from recordpress.log._open import merged, open_paths, refuse_missing
-from recordpress.log._overlap import OverlapCandidates, ReadFrontier, is_before, reached_after
-from recordpress.log._part import part_of
+from recordpress.log._part import SegmentPart, part_between, part_of
 from recordpress.log._part_isolation import has_state, isolation_of_part
 from recordpress.log._read import LogReader, ReadOptions
 from recordpress.log._seek import SegmentSeek
 from recordpress.log._segment import Partition, Segment
 from recordpress.log._segment_tail import tail_findings
-from recordpress.log._transactions import Isolation, IsolationLevel
+from recordpress.log._transactions import Isolation
 from recordpress.log.findings import Finding
 from recordpress.log.sidecars.time_index import read_time_index
-from recordpress.typing import TimestampUnit
+from recordpress.record.header import BatchHeader
 
 __all__ = [
     "LogSplit",
     "Piece",
+    "ReadOptions",
     "batches_in",
     "digests_of",
     "offset_of_timestamp",
@@ -58,33 +58,7 @@ _MOST_CUTS = 1 << 20  # of one split: Spark cannot plan more tasks (each has obj
 
 @dataclass(frozen=True)
 class LogSplit:
-    """Segments of one partition that follow one another; the first and the last may be cut.
-
-    Attributes
-    ----------
-    topic : str | None
-    partition : int | None
-    url : str
-        Of the partition's directory.
-    segments : tuple of Segment
-    places : tuple of (FileSystem, str)
-        The directories of all the partition's segments.
-    start : int
-        Of the first segment: the batches that begin at this byte or later.
-    end : int | None
-        Of the last segment: the batches that begin before this byte.
-    start_offset, end_offset : int | None
-        Those to read; the second is not included.
-    before : tuple of Segment
-        Segments before the first one that may overlap it; the last one is directly before it.
-    is_continued : bool
-        It begins with a part of a segment, of which another split has the beginning.
-    size : int
-        Bytes.
-    files : mapping of str to FileInfo
-        The partition's files next to its segments, if the plan was to have them: all for its first split, and the
-        checkpoint of leader epochs for every one.
-    """
+    """Segments of one partition that follow one another; the first and the last may be cut."""
 
     topic: str | None
     partition: int | None
@@ -110,25 +84,39 @@ class LogSplit:
         kept = tuple(part for part in parts if part.size or part in self.segments)
         return Partition(self.topic, self.partition, self.url, kept, self.files)
 
+    def _whole(self) -> tuple[Segment, ...]:
+        """All segments of the partition."""
+        opened = [one for files, path in self.places for one in open_paths(path, files).partitions]
+        same = [one for one in opened if (one.topic, one.partition) == (self.topic, self.partition)]
+        [whole] = merged(same)
+        return whole.segments
+
     def isolation(self, parts: Partition, skip: bool) -> Isolation:
         """What read_committed leaves out of these parts."""
         if not parts.segments:
             return Isolation((), None, None, ())
-        opened = [one for files, path in self.places for one in open_paths(path, files).partitions]
-        same = [one for one in opened if (one.topic, one.partition) == (self.topic, self.partition)]
-        [whole] = merged(same)
-        return isolation_of_part(whole.segments, parts.segments, skip=skip)
+        return isolation_of_part(self._whole(), parts.segments, skip=skip)
 
-    def reached(self, parts: Partition) -> ReadFrontier:
-        """How far other splits read the preceding segments.
+    def reached(self, parts: Partition, check_crcs: bool = False) -> Frontier:
+        """How far other splits read the partition."""
+        first = parts.segments[0] if parts.segments else self.segments[0]
+        before = (*self.before, *(one for one in self.segments if one.base_offset < first.base_offset))
+        ends = [first.extent_before[1] if isinstance(first, SegmentPart) and first.extent_before else None]
+        for one in before:
+            with suppress(FileNotFoundError):  # its reader reports it
+                ends.append(end_of(one))
+        next_offset = max((end for end in ends if end is not None), default=None)
+        return Frontier(next_offset, lambda: self._earlier(first), check_crcs)
 
-        The split that holds the start of a segment reports its overlap.
-        """
-        before, first = self.before, self.segments[0]
-        if self.is_continued and parts.segments and parts.segments[0].url != first.url:
-            before, first = (*before, first), parts.segments[0]  # no batch begins in the first part
-        already_reported = self.segments[0].url if self.is_continued else None
-        return reached_after(before, first, self.start_offset, already_reported)
+    def _earlier(self, first: Segment) -> list[Segment]:
+        whole = self._whole()
+        urls = [segment.url for segment in whole]
+        if first.url not in urls:
+            return list(self.before)
+        found = list(whole[: urls.index(first.url)])
+        if isinstance(first, SegmentPart) and first.start:
+            found.append(part_between(first, 0, first.start))
+        return found
 
     def without_deleted_segments(self) -> tuple[LogSplit | None, list[Finding]]:
         """The split without the files that were deleted since it was planned; None if all were."""
@@ -151,9 +139,10 @@ class LogSplit:
         )
         return there, findings
 
-    @property
-    def is_whole_from_its_start(self) -> bool:
-        return not self.start and self.start_offset is None
+    def continues(self, other: LogSplit) -> bool:
+        """Return whether both can be one split, as this one's segments are next."""
+        is_same = (self.url, self.start_offset, self.end_offset) == (other.url, other.start_offset, other.end_offset)
+        return is_same and not self.start and not self.is_continued
 
 
 Piece = tuple[LogSplit, ...]
@@ -183,42 +172,7 @@ def plan(
     whole_segments: bool = False,
     with_files: bool = False,
 ) -> list[Piece]:
-    """Pieces of about the same size.
-
-    Parameters
-    ----------
-    partitions : iterable of Partition
-    piece_bytes : int
-        What a piece has at most, unless one segment's state cannot be known without reading others.
-    ranges : dict, optional
-        By the partitions' text: the offsets that are wanted, the second of which is not included.
-    most_offsets : int, optional
-        A piece has no more offsets than this.
-    committed : bool
-        The pieces are for read_committed: they begin where a ``.snapshot`` says which transactions are open.
-    whole_segments : bool
-        Large ones are not cut.
-    with_files : bool
-        Splits have `files`.
-
-    Returns
-    -------
-    list of Piece
-        In the order of the partitions and their segments.
-
-    Raises
-    ------
-    InvalidArgumentError
-        `most_offsets` would make more than a million pieces of one segment, such as one with large gaps in its offsets.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.log import splits
-    >>> log = recordpress.open_log("demo/logs")                                          # doctest: +SKIP
-    >>> len(splits.plan(log.partitions, 1 << 20))                                   # doctest: +SKIP
-    3
-    """
+    """Pieces of about the same size."""
     packer = _Packer(piece_bytes, most_offsets)
     for partition in partitions:
         start, end = (ranges or {}).get(str(partition), (None, None))
@@ -269,7 +223,7 @@ def _joined(splits: list[LogSplit]) -> Iterator[LogSplit]:
     """Splits of one partition become one."""
     run: list[LogSplit] = []
     for split in splits:
-        if run and not (split.url == run[0].url and split.is_whole_from_its_start and run[-1].end is None):
+        if run and not (split.continues(run[0]) and run[-1].end is None):
             yield _one(run)
             run = []
         run.append(split)
@@ -292,23 +246,35 @@ def _splits_of(
     places = tuple(dict.fromkeys((one.filesystem, one.filesystem.parent(one.path)) for one in segments))
     passed = OverlapCandidates()
     for run in _runs(segments, committed):
-        bases = [segment.base_offset for segment in segments[run[-1] + 1 : run[-1] + 2]]
-        following = bases[0] if bases else None
-        first = segments[run[0]].base_offset
+        following = segments[run[-1] + 1 :]
         kept = tuple(segments[number] for number in run)
-        if (end is not None and first >= end) or is_before(segments[run[-1] + 1 :], start):
+        first, after = _extent_in_plan(kept, following, is_ranged=start is not None or end is not None)
+        if (end is not None and first >= end) or (start is not None and after is not None and after <= start):
             continue
-        wanted_start = start if start is not None and start > first else None
-        wanted_end = end if end is not None and (following is None or following > end) else None
         size = sum(_size_of(segment) for segment in kept)
         split = LogSplit(
-            partition.topic, partition.partition, partition.url, kept, places,
-            start_offset=wanted_start, end_offset=wanted_end, before=passed.may_reach(first), size=size,
+            partition.topic, partition.partition, partition.url, kept, places, start_offset=start,
+            end_offset=end, before=passed.may_reach(kept[0].base_offset), size=size,
         )  # fmt: skip
         # what may overlap is read from its first segment on
-        yield split, _offsets_in(split, partition, following) if with_offsets and len(kept) == 1 else None
-        for segment in kept if following is not None else ():
+        until = following[0].base_offset if following else None
+        yield split, _offsets_in(split, partition, until) if with_offsets and len(kept) == 1 else None
+        for segment in kept if following else ():
             passed.add(segment)
+
+
+def _extent_in_plan(
+    segments: Sequence[Segment], following: Sequence[Segment], is_ranged: bool
+) -> tuple[int, int | None]:
+    """The offsets that the segments may have: in a store, by their names and sizes."""
+    if is_ranged and all(is_local(segment) for segment in segments):
+        with suppress(OSError, RecordpressError):
+            extents = [extent_of(segment) for segment in segments]
+            known = [extent for extent in extents if extent is not None]
+            if known:
+                return min(extent.first for extent in known), max(extent.end for extent in known)
+    after = next((segment.base_offset for segment in following if segment.size != 0), None)
+    return segments[0].base_offset, after
 
 
 def _runs(segments: Sequence[Segment], committed: bool) -> Iterator[list[int]]:
@@ -384,28 +350,15 @@ def _offsets_in(split: LogSplit, partition: Partition, following: int | None) ->
 def offset_of_timestamp(partition: Partition, timestamp: int) -> int | None:
     """The first offset whose timestamp is at least this one, as a broker's ListOffsets finds it.
 
-    Parameters
-    ----------
-    partition : Partition
-    timestamp : int
-        In ms.
-
-    Returns
-    -------
-    int | None
-        None if no record is that late.
-
-    Raises
-    ------
-    RecordpressError
-        Damage comes first.
-    """
+    Time indexes are used in stores; on this machine headers are read."""
     for segment in partition.segments:
-        if segment is not partition.segments[-1] and _ends_before(segment, timestamp):
+        by_indexes = not is_local(segment)
+        if by_indexes and segment is not partition.segments[-1] and _ends_before(segment, timestamp):
             continue
         with segment.open() as file:
-            source = Buffered(file) if file.is_remote else file
-            place = SegmentSeek(source, segment.base_offset, segment.open_sibling, segment.url).timestamp(timestamp)
+            source = buffered(file) if by_indexes else file
+            sibling = segment.open_sibling if by_indexes else None
+            place = SegmentSeek(source, segment.base_offset, sibling, segment.url).timestamp(timestamp)
         if place is not None:
             return place.offset
     return None
@@ -425,53 +378,13 @@ def _ends_before(segment: Segment, timestamp: int) -> bool:
 
 
 def read_split(
-    split: LogSplit,
-    columns: Sequence[str],
-    *,
-    findings: list[Finding],
-    isolation_level: IsolationLevel = "read_uncommitted",
-    on_corrupt: OnCorrupt = "raise",
-    start_timestamp: int | None = None,
-    end_timestamp: int | None = None,
-    timestamp_unit: TimestampUnit = "ms",
-    batch_bytes: int | None = None,
-    result_bytes: int = RESULT_BYTES,
-    result_rows: int | None = None,
+    split: LogSplit, columns: Sequence[str], options: ReadOptions, findings: list[Finding]
 ) -> Iterator[Columns]:
-    """The records of a split, as `Log.read` gives them.
-
-    Parameters
-    ----------
-    split : LogSplit
-    columns : sequence of str
-    findings : list of Finding
-        Gets what `LogReader.findings` has, also if reading ends early.
-    isolation_level, on_corrupt, start_timestamp, end_timestamp, timestamp_unit
-        As for `Log.read`.
-    batch_bytes : int, optional
-        Bytes of the file in each result; else as many as give results of about the following sizes.
-    result_bytes, result_rows : int
-        Bytes of the columns, and rows.
-
-    Yields
-    ------
-    Columns
-    """
+    """The records of a split, as `Log.read` gives them; the split has the range of offsets."""
     parts = split.located()
-    options = ReadOptions.of(
-        start_offset=split.start_offset,
-        end_offset=split.end_offset,
-        start_timestamp=start_timestamp,
-        end_timestamp=end_timestamp,
-        isolation_level=isolation_level,
-        on_corrupt=on_corrupt,
-        timestamp_unit=timestamp_unit,
-        batch_bytes=batch_bytes,
-        result_bytes=result_bytes,
-        result_rows=result_rows,
-        reached=split.reached(parts),
-    )
-    with LogReader([parts], columns, options, split.isolation) as reader:
+    reached = split.reached(parts, options.on_corrupt == "skip")
+    of_split = replace(options, start_offset=split.start_offset, end_offset=split.end_offset, reached=reached)
+    with LogReader([parts], columns, of_split, split.isolation) as reader:
         try:
             yield from reader
         finally:
@@ -481,44 +394,30 @@ def read_split(
 def batches_in(
     split: LogSplit, *, findings: list[Finding], on_corrupt: OnCorrupt = "raise", check_crcs: bool = False
 ) -> Iterator[tuple[FileRecords, BatchHeader]]:
-    """The batches of a split by their headers, each with its file, as long as that is open.
+    """The batches of a split that have records there, by their headers, each with its file, as long as that is open."""
+    for file, header, windows in _placed_in(split, findings, on_corrupt, check_crcs):
+        is_before = split.start_offset is not None and header.last_offset < split.start_offset
+        if (windows is None or windows) and not is_before and not _is_after(header, split.end_offset):
+            yield file, header
 
-    Parameters
-    ----------
-    split : LogSplit
-    findings : list of Finding
-        Gets what was skipped, and what follows the last whole entry of a log.
-    on_corrupt : {'raise', 'skip'}
-    check_crcs : bool
-        A wrong checksum is damage, too.
 
-    Yields
-    ------
-    tuple of (FileRecords, BatchHeader)
-    """
+def _placed_in(
+    split: LogSplit, findings: list[Finding], on_corrupt: OnCorrupt, check_crcs: bool
+) -> Iterator[tuple[FileRecords, BatchHeader, list[Window] | None]]:
     parts = split.located()
-    reached = split.reached(parts)
+    reached = split.reached(parts, check_crcs)
     for segment in parts.segments:
-        if overlap := reached.finding(segment):
-            findings.append(overlap)
-        first, next_offset = reached.offset, None
         with segment.records() as file:
-            for header in _headers(segment, file, on_corrupt, check_crcs, findings):
-                next_offset = header.next_offset
-                if (first is None or header.last_offset >= first) and not _is_after(header, split.end_offset):
-                    yield file, header
+            file.findings = findings
+            headers = file.walk(check_crcs=check_crcs, on_corrupt=on_corrupt)
+            for header, windows in reached.placed(segment, file, headers, file.file.start, findings):
+                yield file, header, windows
             findings += tail_findings(segment, file)
-        reached.passed(segment, next_offset)
 
 
 def digests_of(splits: Sequence[LogSplit], joined: bool) -> list[tuple[int, int, str]]:
     """Base offset, number of records (without control records) and `RecordDigest` of each segment; or of all together,
     if `joined`. Records of segments that overlap are counted once.
-
-    Raises
-    ------
-    RecordpressError
-        Damage.
     """
     digest, found = RecordDigest(), []
     for split in splits:
@@ -526,58 +425,32 @@ def digests_of(splits: Sequence[LogSplit], joined: bool) -> list[tuple[int, int,
         reached = split.reached(parts)
         for segment in parts.segments:
             with segment.records() as file:
-                for position, piece in file.pieces():
-                    with located(position, file.path):
-                        digest.update(piece, start_offset=reached.offset, codecs=segment.codecs)
-                reached.passed(segment, file.next_offset)
+                _digest_of(segment, file, reached, digest)
             found.append((segment.base_offset, digest.records - digest.control_records, digest.hexdigest()))
             if not joined:
                 digest = RecordDigest()
     return [(found[0][0], *found[-1][1:])] if joined and found else found
 
 
+def _digest_of(segment: Segment, file: FileRecords, reached: Frontier, digest: RecordDigest) -> None:
+    """Add the records of a segment, batch by batch only if its offsets do not ascend."""
+    hop = file.headers()
+    with suppress(RecordpressError):  # the pieces have it again
+        hop.pass_over(hop.end)
+    extent = hop.extent
+    if extent is None or not (hop.descends or extent[0] < (reached.next_offset or 0)):
+        for position, piece in file.pieces():
+            with located(position, file.path):
+                digest.update(piece, codecs=segment.codecs)
+        reached.passed(segment, None if extent is None else extent[1])
+        return
+    for header, windows in reached.placed(segment, file, file.walk(), file.file.start, []):
+        for first, end in [(None, None)] if windows is None else windows:
+            with located(header.position, file.path):
+                data = file.entry(header.position, header.size)
+                digest.update(data, start_offset=first, end_offset=end, codecs=segment.codecs)
+
+
 def _is_after(header: BatchHeader, end_offset: int | None) -> bool:
     """A v0/v1 wrapper's header does not say where it begins."""
     return end_offset is not None and header.base_offset >= end_offset and header.records_count >= 0
-
-
-def _headers(
-    segment: Segment, file: FileRecords, on_corrupt: OnCorrupt, check_crcs: bool, findings: list[Finding]
-) -> Iterator[BatchHeader]:
-    hop = file.headers()
-    while True:
-        try:
-            for header in hop:
-                error = hop.checksum_error() if check_crcs else None
-                if error is None:
-                    yield header
-                elif on_corrupt == "raise":
-                    raise error
-                else:
-                    findings.append(Finding.of_error(error, file=segment.url, size=header.size))
-            file.check_end(hop)
-            return
-        except CorruptRecordError as error:
-            if on_corrupt == "raise":
-                file.check_end(hop, error)
-                return
-            if not _skipped(segment, file, hop, error, findings):
-                return
-
-
-def _skipped(
-    segment: Segment, file: FileRecords, hop: HeaderWalk, error: CorruptRecordError, findings: list[Finding]
-) -> bool:
-    """Whether an intact entry follows; what is before it is a finding, unless it is zeros at the end of the log."""
-    try:
-        file.check_end(hop, error)
-        return False
-    except CorruptRecordError:
-        start = hop.position
-    first = max(hop.next_offset or 0, segment.base_offset)
-    is_found = hop.search(start + 1, first, min(first + INT32_MAX, INT64_MAX))
-    end = hop.position if is_found else file.size
-    file.trailing_bytes = 0
-    place = (segment.url, start, end - start, hop.next_offset)
-    findings.append(Finding(*place, error.rule or "", f"{error.message}; skipped up to byte {end}"))
-    return is_found

@@ -1,4 +1,4 @@
-"""What Kafka's producers decide: where a record goes, how batches are filled, and what is done when one is too large.
+"""The rules of Kafka's producers: partitions of records, filling of batches, and splits of batches that are too large.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Batches of many partitions, filled, sent, answered, sent again or split, as Kafka's producer does it.
+"""Batches of many partitions, which are filled, sent, completed, retried or split as in Kafka's producer.
 
 Source: org.apache.kafka.clients.producer.internals: RecordAccumulator, ProducerBatch, Sender.completeBatch,
 TransactionManager (sequences). KIP-126.
@@ -6,11 +6,12 @@ TransactionManager (sequences). KIP-126.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar, cast
 
-from recordpress._arguments import INT32_MAX, INT64_MAX, integer
+from recordpress._arguments import INT32_MAX, INT64_MAX, check_flags, integer
 from recordpress._protocol_errors import Errors, is_retriable
 from recordpress.errors import ArgumentTypeError, InUseError, InvalidArgumentError
 from recordpress.producer._answers import (
@@ -24,17 +25,31 @@ from recordpress.producer._answers import (
     succeeded,
 )
 from recordpress.producer._errors import ProduceError
-from recordpress.producer._exclusive import exclusive
 from recordpress.producer._filling import BatchFiller, PartitionQueue, ProducerBatch
 from recordpress.producer._metrics import ProducerMetrics
 from recordpress.producer._parts import Partition, is_before, number_parts, parts_of, sequence_after, with_sequence
 
 Send = Callable[[ProducerBatch], Any]
 SendLater = Callable[[ProducerBatch], Awaitable[Any]]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def exclusive(method: Method) -> Method:
+    """Give the method the accumulator to itself: another call raises InUseError. It must not call callbacks."""
+
+    @functools.wraps(method)
+    def called(self: BatchFiller, *args: Any, **kwargs: Any) -> Any:
+        self._begin()
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            self._end()
+
+    return cast(Method, called)
 
 
 class BatchAccumulator(BatchFiller):
-    """Kafka's producer without network, threads and clock: it decides what goes into which batch, and what comes next.
+    """Kafka's producer without network, threads and clock: it fills batches and decides which to send next.
 
     `append` fills batches by Kafka's rules; `drain` closes and returns ready batches; `complete` takes the answer
     to one: it calls the records' callbacks, puts the batch back for another attempt, or splits it when it was too large
@@ -64,8 +79,11 @@ class BatchAccumulator(BatchFiller):
         than one may change their order.
     retries, retry_backoff_ms, retry_backoff_max_ms, delivery_timeout_ms : int
         As the settings of these names. The time between attempts doubles, without Kafka's random part.
+    split_in_half : bool
+        Halve a batch that is too large by its number of records if it fits `batch_size`. Kafka sends such a batch once
+        more as it is, and then fills parts for half of its size.
     codecs : CodecRegistry | None
-        Codec plug-ins in addition to Kafka's five.
+        Codec plug-ins in addition to Kafka's.
 
     Raises
     ------
@@ -78,15 +96,16 @@ class BatchAccumulator(BatchFiller):
     lingering and waiting between attempts play no part.
 
     RECORD_LIST_TOO_LARGE (18) does not split a batch, nor does an error of a batch of one record: its callbacks get
-    the error. A part is cut for `batch_size`; one that is still too large is split again, in half where it would stay
-    whole.
+    the error. A batch is split into parts for `batch_size`, and a part for half of its size, but at least for its
+    largest record. A part that cannot become smaller is sent again after `retry_backoff_ms`, until its delivery time
+    is over.
 
     Examples
     --------
     Batches go to the rules of a broker that takes at most 500 bytes:
 
     >>> import recordpress
-    >>> log = recordpress.broker.PartitionLog(broker_version="4.3", topic_config={"max.message.bytes": 500})
+    >>> log = recordpress.broker.PartitionLog(broker_version="4.4", topic_config={"max.message.bytes": 500})
     >>> accumulator = recordpress.producer.BatchAccumulator(batch_size=400, compression_type="gzip")
     >>> accumulator.estimator.set_estimation("", "gzip", 0.1)
     >>> import random
@@ -116,6 +135,7 @@ class BatchAccumulator(BatchFiller):
         retry_backoff_ms: int = 100,
         retry_backoff_max_ms: int = 1000,
         delivery_timeout_ms: int = 120000,
+        split_in_half: bool = False,
         codecs: Any = None,
     ) -> None:
         self.linger_ms = integer(linger_ms, "linger_ms", 0, INT64_MAX)
@@ -127,14 +147,14 @@ class BatchAccumulator(BatchFiller):
         self.retry_backoff_ms = integer(retry_backoff_ms, "retry_backoff_ms", 0, INT64_MAX)
         self.retry_backoff_max_ms = integer(retry_backoff_max_ms, "retry_backoff_max_ms", 0, INT64_MAX)
         self.delivery_timeout_ms = integer(delivery_timeout_ms, "delivery_timeout_ms", 0, INT64_MAX)
+        self.split_in_half = split_in_half
         self._check_producer(magic)
         self._partitions: dict[tuple[str, int], Partition] = {}
         self._metrics = ProducerMetrics()
         self._drained_last = 0
 
     def _check_producer(self, magic: int) -> None:
-        if not isinstance(self.is_transactional, bool):
-            raise ArgumentTypeError("is_transactional must be True or False", field="is_transactional")
+        check_flags(is_transactional=self.is_transactional, split_in_half=self.split_in_half)
         if self.producer_id < 0 and self.is_transactional:
             raise InvalidArgumentError("a transactional producer needs a producer_id", field="producer_id")
         if self.producer_id >= 0 and self.producer_epoch < 0:
@@ -146,17 +166,17 @@ class BatchAccumulator(BatchFiller):
 
     @property
     def undrained(self) -> int:
-        """Batches that wait to be drained."""
+        """Number of batches that wait for `drain`."""
         return sum(len(queue.batches) for queue in list(self._queues.values()))
 
     @property
     def in_flight(self) -> list[ProducerBatch]:
-        """Batches that were drained and have no answer yet."""
+        """Drained batches without an answer."""
         return [batch for state in list(self._partitions.values()) for batch in list(state.sent)]
 
     @exclusive
     def ready(self, now_ms: int = 0, *, flush: bool = False) -> list[tuple[str, int]]:
-        """Partitions that `drain` has a batch of.
+        """Return the partitions with a batch for `drain`.
 
         Parameters
         ----------
@@ -182,7 +202,7 @@ class BatchAccumulator(BatchFiller):
 
     @exclusive
     def next_ready_ms(self, now_ms: int = 0) -> int | None:
-        """In how many ms a batch will be ready at the latest, if nothing is appended; None: nothing waits.
+        """Return the ms until a batch is ready if nothing is appended; None if no batch waits.
 
         Examples
         --------
@@ -201,7 +221,7 @@ class BatchAccumulator(BatchFiller):
         return min(delays, default=None)
 
     def _wait_of(self, batch: ProducerBatch, now_ms: int) -> tuple[int, bool]:
-        """How long the batch still waits if it is not full, and whether that is for another attempt."""
+        """Return the remaining wait of a batch that is not full, and whether it waits for another attempt."""
         waited = max(0, now_ms - batch._last_attempt_ms)
         backoff = 0
         if batch.attempts:
@@ -210,7 +230,7 @@ class BatchAccumulator(BatchFiller):
         return max(0, (backoff if backing_off else self.linger_ms) - waited), backing_off
 
     def _is_ready(self, queue: PartitionQueue, now_ms: int, flush: bool) -> bool:
-        """RecordAccumulator.batchReady"""
+        """Return whether a batch is ready (RecordAccumulator.batchReady)."""
         if not queue.batches or self._must_wait(queue):
             return False
         left, backing_off = self._wait_of(queue.batches[0], now_ms)
@@ -219,7 +239,9 @@ class BatchAccumulator(BatchFiller):
         return left == 0 or flush or self._closed or len(queue.batches) > 1 or queue.batches[0].is_full
 
     def _must_wait(self, queue: PartitionQueue) -> bool:
-        """RecordAccumulator.shouldStopDrainBatchesForPartition: a batch that is sent again goes first and alone."""
+        """Return whether a partition must wait: a retried batch goes first and alone
+        (RecordAccumulator.shouldStopDrainBatchesForPartition).
+        """
         state, first = self._state_of(queue.topic, queue.partition), queue.batches[0]
         if len(state.sent) >= self.max_in_flight:
             return True
@@ -234,7 +256,7 @@ class BatchAccumulator(BatchFiller):
     # --- out -------------------------------------------------------------------------------------------------------
 
     def drain(self, now_ms: int = 0, *, flush: bool = False) -> list[ProducerBatch]:
-        """Close the batches that are ready and give them: at most one per partition, `max_request_size` in all.
+        """Close the ready batches and return them: at most one per partition, and `max_request_size` in all.
 
         Each stays in flight until `complete` has its answer. The partitions take turns.
 
@@ -288,7 +310,7 @@ class BatchAccumulator(BatchFiller):
         return now_ms
 
     def _send_off(self, queue: PartitionQueue) -> ProducerBatch:
-        """Give the first batch its sequence and its bytes; it waits no longer, but is in flight."""
+        """Move the first batch from the queue to the batches in flight, with its sequence and bytes."""
         state = self._state_of(queue.topic, queue.partition)
         batch = queue.batches[0]
         if self.producer_id >= 0 and batch.base_sequence < 0:
@@ -307,7 +329,7 @@ class BatchAccumulator(BatchFiller):
     # --- answers ---------------------------------------------------------------------------------------------------
 
     def complete(self, batch: ProducerBatch, answer: Any = None, now_ms: int = 0) -> None:
-        """Take the answer to a batch that was drained.
+        """Complete a drained batch with an answer.
 
         Parameters
         ----------
@@ -332,14 +354,14 @@ class BatchAccumulator(BatchFiller):
         False
         >>> [batch] = accumulator.drain()
         >>> accumulator.complete(batch, 87)
-        INVALID_RECORD: the broker refused the batch
+        INVALID_RECORD: the broker rejected the batch
         """
         now_ms = self._now(now_ms)
         call_each([self._answered(batch, answer_of(answer), now_ms)])
 
     @exclusive
     def _answered(self, batch: ProducerBatch, answer: ProduceAnswer, now_ms: int) -> list[Call]:
-        """Act on the answer; returns the callbacks to call."""
+        """Act on an answer; return the callbacks to call."""
         state = self._state_of(batch.topic, batch.partition) if isinstance(batch, ProducerBatch) else Partition()
         if batch not in state.sent:
             raise InvalidArgumentError(
@@ -349,7 +371,7 @@ class BatchAccumulator(BatchFiller):
         state.sent.remove(batch)
         whole = batch.magic == 2 or self.compression_type != "none"  # else each record is a separate entry
         if code == Errors.MESSAGE_TOO_LARGE and batch.records_count > 1 and whole:
-            self._split(batch, state)
+            self._split(batch, state, now_ms)
         elif code not in (0, Errors.DUPLICATE_SEQUENCE_NUMBER) and self._may_retry(batch, state, code, now_ms):
             self._put_back(batch, now_ms)
         elif code in (0, Errors.DUPLICATE_SEQUENCE_NUMBER):
@@ -363,7 +385,7 @@ class BatchAccumulator(BatchFiller):
         return []
 
     def _may_retry(self, batch: ProducerBatch, state: Partition, code: int, now_ms: int) -> bool:
-        """Sender.canRetry"""
+        """Return whether the batch may be retried (Sender.canRetry)."""
         if self._timed_out(batch, now_ms) or batch.attempts >= self.retries:
             return False
         if code == Errors.OUT_OF_ORDER_SEQUENCE_NUMBER and batch.base_sequence >= 0:
@@ -375,13 +397,13 @@ class BatchAccumulator(BatchFiller):
         return self.delivery_timeout_ms <= now_ms - batch.created_ms
 
     def _put_back(self, batch: ProducerBatch, now_ms: int) -> None:
-        """ProducerBatch.reenqueued, RecordAccumulator.reenqueue"""
+        """Queue a batch again (ProducerBatch.reenqueued, RecordAccumulator.reenqueue)."""
         batch.attempts += 1
         batch._last_attempt_ms = batch._last_append_ms = max(batch._last_append_ms, now_ms)
         self._insert(batch)
 
     def _insert(self, batch: ProducerBatch) -> None:
-        """At the front; a batch with a sequence after earlier ones (insertInSequenceOrder)."""
+        """Insert a batch at the front, or after batches with earlier sequences (insertInSequenceOrder)."""
         queue = self._queues[batch.topic, batch.partition]
         at = 0
         if batch.base_sequence >= 0:
@@ -389,10 +411,13 @@ class BatchAccumulator(BatchFiller):
                 at += 1
         queue.push_front(at, batch)
 
-    def _split(self, batch: ProducerBatch, state: Partition) -> None:
-        """RecordAccumulator.splitAndReenqueue"""
+    def _split(self, batch: ProducerBatch, state: Partition, now_ms: int) -> None:
+        """Split a batch and queue its splits (RecordAccumulator.splitAndReenqueue)."""
         self.estimator.set_estimation(batch.topic, self.compression_type, max(1.0, batch.compression_ratio))
-        parts = parts_of(self, batch)
+        parts = parts_of(self, batch, self.split_in_half)
+        if batch.is_split and len(parts) == 1:  # Kafka sends it again and again, without a pause
+            parts[0].attempts = batch.attempts + 1
+            parts[0]._last_attempt_ms = now_ms
         number_parts(parts, batch)
         if batch.base_sequence >= 0:  # the parts take its place among batches with sequences
             at = state.tracked.index(batch)
@@ -404,7 +429,7 @@ class BatchAccumulator(BatchFiller):
         self._metrics.split()
 
     def _adjust_sequences(self, failed: ProducerBatch, state: Partition) -> None:
-        """Later batches get the sequences of a batch that was not stored (adjustSequencesDueToFailedBatch)."""
+        """Give later batches the sequences of a batch that was not stored (adjustSequencesDueToFailedBatch)."""
         if failed.base_sequence < 0:
             return
         state.tracked.remove(failed)
@@ -417,7 +442,7 @@ class BatchAccumulator(BatchFiller):
     # --- the end of batches that nobody answers ---------------------------------------------------------------------
 
     def expire(self, now_ms: int = 0) -> int:
-        """Fail the batches that wait for longer than `delivery_timeout_ms`; `drain` does it, too.
+        """Fail the batches that have waited for longer than `delivery_timeout_ms`; `drain` also does this.
 
         Returns
         -------
@@ -446,7 +471,7 @@ class BatchAccumulator(BatchFiller):
         return self._drop(expired, Errors.REQUEST_TIMED_OUT, why, "FAILED")
 
     def abort(self) -> int:
-        """Drop all batches, those in flight included: their callbacks get a ProduceError.
+        """Drop all batches, including those in flight: their callbacks get a ProduceError.
 
         Returns
         -------
@@ -486,7 +511,7 @@ class BatchAccumulator(BatchFiller):
         return calls
 
     def close(self) -> None:
-        """Take no more records: waiting batches are ready, full or not.
+        """Accept no more records: all waiting batches become ready.
 
         Examples
         --------
@@ -544,7 +569,7 @@ class BatchAccumulator(BatchFiller):
                     raise
 
     async def run_async(self, send: SendLater, now_ms: int = 0, *, flush: bool = False) -> None:
-        """`run` for a coroutine function: the batches of one `drain` are on their way together.
+        """Run the accumulator with a coroutine function: the batches of one `drain` are sent together.
 
         Examples
         --------
@@ -573,7 +598,7 @@ class BatchAccumulator(BatchFiller):
 
     @exclusive
     def _take_back(self, batches: Iterable[ProducerBatch], now_ms: int) -> None:
-        """Batches that nobody answered wait again, in their order."""
+        """Queue unanswered batches again, in order."""
         for batch in reversed(list(batches)):
             state = self._state_of(batch.topic, batch.partition)
             if batch in state.sent:
@@ -581,7 +606,7 @@ class BatchAccumulator(BatchFiller):
                 self._put_back(batch, now_ms)
 
     def metrics(self) -> dict[str, float]:
-        """Counts since the start, by Kafka's names (KIP-126).
+        """Return the counts since the start, by Kafka's names (KIP-126).
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What a broker answers to a batch, and what that means for each of its records (Sender.completeBatch)."""
+"""Answers of a broker to a batch, and their effect on each of its records (Sender.completeBatch)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RecordMetadata(NamedTuple):
-    """Where a record was stored.
+    """Place of a stored record.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class RecordMetadata(NamedTuple):
 
 
 class ProduceAnswer(NamedTuple):
-    """The part of a broker's answer to a batch that a producer acts on.
+    """Part of a broker's answer to a batch that a producer acts on.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class ProduceAnswer(NamedTuple):
 
 
 def answer_of(answer: Any) -> ProduceAnswer:
-    """What a caller gave as an answer."""
+    """Return a caller's answer as a ProduceAnswer."""
     if answer is None:
         return ProduceAnswer()
     if isinstance(answer, ProduceAnswer):
@@ -91,15 +91,15 @@ def answer_of(answer: Any) -> ProduceAnswer:
 
 
 def errors_of(batch: ProducerBatch, code: int, answer: ProduceAnswer) -> Callable[[int], ProduceError]:
-    """The error of each record (Sender.failBatch)."""
-    whole = f"{name_of(code)}: {answer.error_message or 'the broker refused the batch'}"
+    """Return the error of each record (Sender.failBatch)."""
+    whole = f"{name_of(code)}: {answer.error_message or 'the broker rejected the batch'}"
     named = dict(answer.record_errors)
     if not named:
         return lambda _: ProduceError(whole, code=code)
 
     def error_of(index: int) -> ProduceError:
         if index not in named:
-            return ProduceError("the batch was refused because of other records in it")
+            return ProduceError("the batch was rejected because of other records in it")
         message = named[index] or answer.error_message or whole
         return ProduceError(message, code=code if len(named) == 1 else Errors.INVALID_RECORD)
 
@@ -107,7 +107,7 @@ def errors_of(batch: ProducerBatch, code: int, answer: ProduceAnswer) -> Callabl
 
 
 def timestamps_of(batch: ProducerBatch, log_append_time: int, codecs: Any) -> Sequence[int]:
-    """That of each record as it was stored."""
+    """Return the stored timestamp of each record."""
     if log_append_time >= 0:
         return [log_append_time] * batch.records_count
     batches = read_batches(batch.records, check_crcs=False, codecs=codecs)
@@ -118,7 +118,7 @@ Call = tuple[Callable[..., Any], RecordMetadata | None, ProduceError | None]  # 
 
 
 def succeeded(batch: ProducerBatch, answer: ProduceAnswer, codecs: Any) -> list[Call]:
-    """The batch was stored; returns the callbacks to call."""
+    """Mark a batch as stored; return the callbacks to call."""
     batch._final_state = "SUCCEEDED"
     thunks = batch._take_thunks()
     if thunks is None:
@@ -133,14 +133,14 @@ def succeeded(batch: ProducerBatch, answer: ProduceAnswer, codecs: Any) -> list[
 
 
 def failed(batch: ProducerBatch, error_of: Callable[[int], ProduceError], state: str = "FAILED") -> list[Call]:
-    """It was not; returns the callbacks to call."""
+    """Mark a batch as failed; return the callbacks to call."""
     batch._final_state = state
     thunks = batch._take_thunks() or ()
     return [(callback, None, error_of(i)) for i, callback in enumerate(thunks) if callback is not None]
 
 
 def call_all(calls: Iterable[Call]) -> None:
-    """All callbacks are called, even if one of them raises."""
+    """Call all callbacks, even if one of them raises an error."""
     failures: list[BaseException] = []
     for callback, metadata, error in calls:
         try:
@@ -151,7 +151,7 @@ def call_all(calls: Iterable[Call]) -> None:
 
 
 def call_each(batches: Sequence[list[Call]]) -> int:
-    """`call_all` of each batch; what they raise comes after all callbacks were called. Returns how many there were."""
+    """Call the callbacks of each batch, and then raise their errors; return their number."""
     failures: list[BaseException] = []
     for calls in batches:
         try:
@@ -163,8 +163,8 @@ def call_each(batches: Sequence[list[Call]]) -> int:
 
 
 def raise_all(failures: list[BaseException]) -> None:
-    """What was raised, if anything was."""
+    """Raise the collected errors."""
     if len(failures) == 1:
         raise failures[0]
     if failures:
-        raise BaseExceptionGroup("several callbacks or sends raised", failures)
+        raise BaseExceptionGroup("several callbacks or sends raised errors", failures)

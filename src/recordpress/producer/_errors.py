@@ -1,4 +1,4 @@
-"""Errors about records that were not stored."""
+"""Errors of records that were not stored."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from recordpress.errors import RecordpressError
 
 
 class ProduceError(RecordpressError):
-    """A record was not stored. `code` is Kafka's error code, None if no broker was asked.
+    """A record was not stored. `code` is Kafka's error code, or None if no broker was involved.
 
     Remedy
     ------

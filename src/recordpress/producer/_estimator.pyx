@@ -99,7 +99,7 @@ cdef class CompressionRatioEstimator:
     Parameters
     ----------
     codecs : CodecRegistry | None
-        Codec plug-ins in addition to Kafka's five: each name has its own estimates.
+        Codec plug-ins in addition to Kafka's: each name has its own estimates.
 
     Raises
     ------

@@ -13,6 +13,7 @@ cdef class ProducerBatch:
     cdef readonly object partition
     cdef readonly int64_t created_ms
     cdef readonly bint is_split
+    cdef readonly int64_t _max_record_size   # of a part: the most that a batch of one of its records may have
     cdef readonly bint appends_closed
     cdef BatchBuilder builder
     cdef list thunks           # None until a record has a callback; then one entry for every record

@@ -16,6 +16,7 @@ class ProducerBatch:
     partition: int
     created_ms: int
     is_split: bool
+    _max_record_size: int
     appends_closed: bool
     attempts: int
     _last_attempt_ms: int

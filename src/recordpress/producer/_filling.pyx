@@ -18,6 +18,7 @@ from recordpress.codecs.table cimport codec_of, level_of, table_of
 from recordpress.producer._estimator cimport CompressionRatioEstimator
 from recordpress.record.builder cimport BatchBuilder, bytes_field
 from recordpress.record.encode cimport batch_options, least_size
+from recordpress.record.open_batch cimport open_batch
 
 from recordpress.errors import ArgumentTypeError, ClosedError, InUseError, InvalidArgumentError
 from recordpress.producer._errors import RecordTooLargeError
@@ -55,22 +56,23 @@ cdef class ProducerBatch:
         """MemoryRecordsBuilder.isFull"""
         if self.appends_closed:
             return True
-        if self.builder.records.size < self.builder.certain:  # there is room, regardless of the next record
+        cdef const open_batch* b = &self.builder.batch
+        if b.records.size < b.certain:  # there is room, regardless of the next record
             return False
-        return self.builder.encoder.records_count > 0 and self.builder.write_limit <= self.builder.estimated_size()
+        return b.encoder.records_count > 0 and self.builder.write_limit <= self.builder.estimated_size()
 
     @cython.final
     cdef int remember(self, object callback) except -1:
         """That of the record that was added last."""
         if self.thunks is None:
-            self.thunks = [None] * (self.builder.encoder.records_count - 1)
+            self.thunks = [None] * (self.builder.batch.encoder.records_count - 1)
         self.thunks.append(callback)
         return 0
 
     @property
     def magic(self):
         """0, 1 or 2."""
-        return self.builder.encoder.options.magic
+        return self.builder.batch.encoder.options.magic
 
     @property
     def compression_type(self):
@@ -80,7 +82,7 @@ cdef class ProducerBatch:
     @property
     def records_count(self):
         """Records in it."""
-        return self.builder.encoder.records_count
+        return self.builder.batch.encoder.records_count
 
     @property
     def is_full(self):
@@ -100,22 +102,22 @@ cdef class ProducerBatch:
     @property
     def producer_id(self):
         """-1: none."""
-        return self.builder.encoder.options.producer_id
+        return self.builder.batch.encoder.options.producer_id
 
     @property
     def producer_epoch(self):
         """-1: none."""
-        return self.builder.encoder.options.producer_epoch
+        return self.builder.batch.encoder.options.producer_epoch
 
     @property
     def base_sequence(self):
         """-1: none."""
-        return self.builder.encoder.options.base_sequence
+        return self.builder.batch.encoder.options.base_sequence
 
     @property
     def is_transactional(self):
         """Whether the records belong to a transaction."""
-        return (self.builder.encoder.options.attributes & RP_TRANSACTIONAL) != 0
+        return (self.builder.batch.encoder.options.attributes & RP_TRANSACTIONAL) != 0
 
     @property
     @cython.critical_section
@@ -146,16 +148,16 @@ cdef class ProducerBatch:
 
     def _set_producer(self, producer_id, producer_epoch, base_sequence, is_transactional):
         """The state of an idempotent producer, before the batch is closed."""
-        self.builder.encoder.options.producer_id = producer_id
-        self.builder.encoder.options.producer_epoch = <int16_t>producer_epoch
-        self.builder.encoder.options.base_sequence = <int32_t>base_sequence
+        self.builder.batch.encoder.options.producer_id = producer_id
+        self.builder.batch.encoder.options.producer_epoch = <int16_t>producer_epoch
+        self.builder.batch.encoder.options.base_sequence = <int32_t>base_sequence
         if is_transactional:
-            self.builder.encoder.options.attributes |= RP_TRANSACTIONAL
+            self.builder.batch.encoder.options.attributes |= RP_TRANSACTIONAL
 
     def _close(self):
         """Give the batch its final bytes; returns the ratio that they have (MemoryRecordsBuilder.close)."""
-        cdef const batch_options* o = &self.builder.encoder.options
-        cdef int64_t uncompressed = <int64_t>self.builder.records.size
+        cdef const batch_options* o = &self.builder.batch.encoder.options
+        cdef int64_t uncompressed = <int64_t>self.builder.batch.records.size
         cdef size_t header = least_size(o)
         self.appends_closed = True
         self.built = self.builder.build()
@@ -167,7 +169,7 @@ cdef class ProducerBatch:
     @cython.critical_section
     def _reset_sequence(self, base_sequence, built):
         """Another sequence for a batch that is closed, and its bytes with it."""
-        self.builder.encoder.options.base_sequence = <int32_t>base_sequence
+        self.builder.batch.encoder.options.base_sequence = <int32_t>base_sequence
         self.built = built
 
     @cython.critical_section
@@ -343,7 +345,7 @@ cdef class BatchFiller:
             self._measure.set_headers(&row, headers)
         finally:
             self._busy = False
-        return upper_bound(&self._measure.encoder.options, &row)
+        return upper_bound(&self._measure.batch.encoder.options, &row)
 
     @cython.critical_section
     def _begin(self):
@@ -396,7 +398,7 @@ cdef class BatchFiller:
         builder.set_place(row, timestamp, None)
         builder.set_headers(row, headers)
         if row.key.size + row.value.size + row.headers.size > self.max_request_size - MOST_OVERHEAD:
-            self.check_size(upper_bound(&builder.encoder.options, row))
+            self.check_size(upper_bound(&builder.batch.encoder.options, row))
         if batch is not queue.last:
             self.put_first(queue, batch, row)
         elif not builder.add(row):
@@ -412,7 +414,7 @@ cdef class BatchFiller:
     cdef int put_first(self, PartitionQueue queue, ProducerBatch batch, const rp_record* row) except -1:
         """The first record of a new batch, which takes it regardless of its size."""
         batch.builder.add(row)
-        batch.builder.write_limit = max(upper_bound(&batch.builder.encoder.options, row), self.batch_size)
+        batch.builder.write_limit = max(upper_bound(&batch.builder.batch.encoder.options, row), self.batch_size)
         queue.push_back(batch)
         return 0
 
@@ -434,7 +436,8 @@ cdef class BatchFiller:
     def _take(self, ProducerBatch batch not None, record, callback):
         """Append a record that was read, if there is room; a new batch always has it (tryAppendForSplit)."""
         cdef rp_record row
-        cdef bint first = batch.builder.encoder.records_count == 0
+        cdef bint first = batch.builder.batch.encoder.records_count == 0
+        cdef int64_t size
         value, key = record.value, record.key
         bytes_field(value, &row.value)
         bytes_field(key, &row.key)
@@ -442,9 +445,10 @@ cdef class BatchFiller:
         batch.builder.set_headers(&row, record.headers)
         if not batch.builder.add(&row):
             return False
+        size = upper_bound(&batch.builder.batch.encoder.options, &row)
+        batch._max_record_size = max(batch._max_record_size, size)
         if first:
-            batch.builder.write_limit = max(batch.builder.write_limit,
-                                            upper_bound(&batch.builder.encoder.options, &row))
+            batch.builder.write_limit = max(batch.builder.write_limit, size)
         if callback is not None or batch.thunks is not None:
             batch.remember(callback)
         return True

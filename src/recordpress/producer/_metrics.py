@@ -1,4 +1,4 @@
-"""What a producer counts (SenderMetricsRegistry, KIP-126)."""
+"""Counts of a producer (SenderMetricsRegistry, KIP-126)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class ProducerMetrics:
         self.last_ms = 0
 
     def seen(self, now_ms: int) -> None:
-        """The caller's clock."""
+        """Note the time of the caller's clock."""
         self.first_ms = now_ms if self.first_ms is None else self.first_ms
         self.last_ms = max(self.last_ms, now_ms)
 
     def drained(self, batch: ProducerBatch) -> None:
-        """One batch goes out, for the first time or again."""
+        """Count a batch that is sent, for the first time or again."""
         size = len(batch.records)
         self.batches += 1
         self.bytes += size
@@ -35,11 +35,11 @@ class ProducerMetrics:
         self.ratios += batch.compression_ratio
 
     def split(self) -> None:
-        """One batch becomes several: one event, however many they are."""
+        """Count the split of a batch as one event."""
         self.splits += 1
 
     def values(self) -> dict[str, float]:
-        """By Kafka's names."""
+        """Return the counts by Kafka's names."""
         seconds = (self.last_ms - (self.first_ms or 0)) / 1000
         return {
             "batch-split-total": self.splits,

@@ -8,7 +8,7 @@ from recordpress._c.wire cimport rp_field, rp_record
 from recordpress.columns.column_rows cimport ColumnRows
 from recordpress.record.rows cimport ROWS
 
-cdef enum:
+cdef enum:   # seed, m and r of org.apache.kafka.common.utils.Utils.murmur2
     SEED = 0x9747b28c
     MULTIPLIER = 0x5bd1e995
     SHIFT = 24

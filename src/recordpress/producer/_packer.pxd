@@ -22,6 +22,7 @@ from recordpress._c.wire cimport rp_error, rp_record
 from recordpress.codecs.codec cimport codec
 from recordpress.codecs.context cimport codec_context
 from recordpress.record.encode cimport batch_encoder
+from recordpress.record.open_batch cimport open_batch
 
 
 ctypedef struct mark:
@@ -38,7 +39,7 @@ ctypedef struct attempt:
 
 
 ctypedef struct packer:
-    batch_encoder encoder
+    open_batch batch      # its records are more than it will take
     size_t limit          # most bytes of a payload
     codec_context* context
     size_t unit           # codec.join_unit
@@ -48,9 +49,8 @@ ctypedef struct packer:
     bint cuts             # a payload that is too large can be shortened
     bint whole            # but not in this batch: a record more may fit if they are not
     bint ended            # no more records follow, or none that the batch's header can hold
-    pooled records        # written for this batch, more than it will take
     pooled moved
-    pooled marks          # of `records`
+    pooled marks          # of the batch's records
     int64_t n
     pooled base           # a payload of the first base_raw bytes, to which tries are joined
     size_t base_raw

@@ -3,44 +3,44 @@
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t
 from libc.string cimport memcpy
 
-from recordpress._buffers cimport pooled, pooled_free, pooled_reserve, pooled_reserve_more
+from recordpress._buffers cimport pooled_free, pooled_reserve, pooled_reserve_more
 from recordpress._c.wire cimport (
-    RP_NO_MEMORY, RP_NONE, RP_OK, rp_cursor, rp_cursor_of, rp_error, rp_fail, rp_record, rp_record_read,
-    rp_sequence_add,
+    RP_NO_MEMORY, RP_NONE, RP_OFFSET_DELTA, RP_OK, rp_cursor, rp_cursor_of, rp_error, rp_fail, rp_record,
+    rp_record_read, rp_sequence_add,
 )
 from recordpress.codecs.codec cimport PART_ROOM, level_or_default, row_of
 from recordpress.codecs.context cimport context_acquire, context_release
 from recordpress.codecs.payload cimport compress_payload, join_begin, join_end, payload_join
 from recordpress.record.encode cimport (
-    MAX_SET_SIZE, NO_TIMESTAMP, batch_begin, batch_encoder, header_size, offset_delta_fits, record_check, record_room,
-    record_write,
+    MAX_SET_SIZE, NO_TIMESTAMP, batch_begin, batch_encoder, batch_options, header_size,
 )
+from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit, batch_put
 
 cdef enum:
     LARGE = 192 << 10   # a limit from which on a second stream costs less than it saves
-    TRIES = 8           # guided by ratios; bisected after that, for sizes that do not grow evenly
+    TRIES = 8           # chosen, not measured; guided by ratios; bisected after that, for sizes that do not grow evenly
 
 cdef double FILLED = 0.97
 cdef double TARGET = 0.986     # of the limit: in the middle between FILLED and the limit
 
 
 cdef int pack_open(packer* p, int64_t limit) noexcept nogil:
-    p.row = row_of(p.encoder.options.codecs, p.encoder.options.codec)
-    p.context = context_acquire(p.encoder.options.codecs)
-    p.limit = <size_t>limit - header_size(&p.encoder.options)
+    p.row = row_of(p.batch.encoder.options.codecs, p.batch.encoder.options.codec)
+    p.context = context_acquire(p.batch.encoder.options.codecs)
+    p.limit = <size_t>limit - header_size(&p.batch.encoder.options)
     p.unit = p.row.join_unit
     p.joins = p.row.joins and p.unit == 0 and p.row.part == NULL and limit >= LARGE
     p.cuts = p.row.cut != NULL and not p.joins
     p.ratio = 1.0
     p.deviation = 0.05
-    p.base_sequence = p.encoder.options.base_sequence
-    p.encoder.last_offset = -1
+    p.base_sequence = p.batch.encoder.options.base_sequence
+    p.batch.encoder.last_offset = -1
     restart(p)
     return RP_OK if p.context != NULL else RP_NO_MEMORY
 
 
 cdef void pack_free(packer* p) noexcept nogil:
-    pooled_free(&p.records)
+    pooled_free(&p.batch.records)
     pooled_free(&p.moved)
     pooled_free(&p.marks)
     pooled_free(&p.base)
@@ -73,18 +73,26 @@ cdef void begin_batch(packer* p, int64_t offset) noexcept nogil:
     if not p.begun:
         p.begun, p.first_offset = True, offset
     if p.base_sequence >= 0:
-        p.encoder.options.base_sequence = rp_sequence_add(p.base_sequence,
-                                                          <int32_t>((offset - p.first_offset) & INT32_MAX))
-    batch_begin(&p.encoder, offset)
+        p.batch.encoder.options.base_sequence = rp_sequence_add(
+            p.base_sequence, <int32_t>((offset - p.first_offset) & INT32_MAX))
+    batch_begin(&p.batch.encoder, offset)
+    batch_limit(&p.batch, MAX_SET_SIZE)
 
 
-cdef int write_row(packer* p, const rp_record* row, rp_error* err) noexcept nogil:
+cdef int add_row(packer* p, const rp_record* row, rp_error* err) noexcept nogil:
+    """Write a row to the batch, or begin the batch with it: RP_OK, or as batch_add."""
     cdef mark* m
-    if pooled_reserve_more(&p.records, record_room(row), err) or pooled_reserve_more(&p.marks, sizeof(mark), err):
+    cdef int status
+    if pooled_reserve_more(&p.marks, sizeof(mark), err):
         return err.status
-    p.records.size = record_write(&p.encoder, row, p.records.data + p.records.size) - p.records.data
+    status = batch_add(&p.batch, row, err)
+    if p.n == 0 and (status == BATCH_FULL or status == RP_OFFSET_DELTA):
+        begin_batch(p, row.offset)
+        status = batch_put(&p.batch, row, err)
+    if status != RP_OK:
+        return status
     m = marks_of(p) + p.n
-    m.end, m.offset, m.timestamp = p.records.size, row.offset, row.timestamp
+    m.end, m.offset, m.timestamp = p.batch.records.size, row.offset, row.timestamp
     p.marks.size += sizeof(mark)
     p.n += 1
     return RP_OK
@@ -92,16 +100,11 @@ cdef int write_row(packer* p, const rp_record* row, rp_error* err) noexcept nogi
 
 cdef int64_t pack_rows(packer* p, const rp_record* rows, int64_t n, rp_error* err) noexcept nogil:
     cdef int64_t i
-    err.status = RP_OK
+    cdef int status
     for i in range(n):
-        if record_check(&p.encoder, &rows[i], err):
-            return i
-        if p.n == 0:
-            begin_batch(p, rows[i].offset)
-        elif (not offset_delta_fits(&p.encoder, &rows[i])
-              or p.records.size + record_room(&rows[i]) > <size_t>MAX_SET_SIZE):
-            return i
-        if write_row(p, &rows[i], err):
+        status = add_row(p, &rows[i], err)
+        if status != RP_OK:
+            err.status = RP_OK if status == BATCH_FULL or status == RP_OFFSET_DELTA else status
             return i
     return n
 
@@ -122,7 +125,7 @@ cdef int64_t records_within(const packer* p, size_t size) noexcept nogil:
 cdef void pack_header(packer* p, batch_encoder* e) noexcept nogil:
     cdef int64_t i
     cdef const mark* marks = marks_of(p)
-    e[0] = p.encoder
+    e[0] = p.batch.encoder
     e.records_count = p.fit.n
     e.last_offset = marks[p.fit.n - 1].offset
     e.max_timestamp = NO_TIMESTAMP
@@ -144,23 +147,24 @@ cdef void learn(packer* p, double ratio) noexcept nogil:
 
 
 cdef int pack_next(packer* p, rp_error* err) noexcept nogil:
-    cdef rp_cursor cursor = rp_cursor_of(p.records.data + p.fit.raw, p.records.size - p.fit.raw)
-    cdef pooled left = p.records
-    cdef mark* marks = marks_of(p)
+    cdef rp_cursor cursor = rp_cursor_of(p.batch.records.data + p.fit.raw, p.batch.records.size - p.fit.raw)
+    cdef const mark* marks = marks_of(p)
     cdef int64_t i, first = p.fit.n, n = p.n
+    cdef int status
     cdef rp_record row
     learn(p, <double>p.best.size / <double>p.fit.raw)
-    p.records, p.moved = p.moved, left
-    p.records.size = p.marks.size = 0
+    p.batch.records, p.moved = p.moved, p.batch.records
+    p.batch.records.size = p.marks.size = 0
+    p.batch.encoder.last_offset = marks[first - 1].offset
+    batch_limit(&p.batch, 0)
     p.n = 0
     for i in range(first, n):  # marks are overwritten from the front, where they have been read
         if not rp_record_read(&cursor, &row):
             return rp_fail(err, RP_NO_MEMORY, -1, 0, 0)  # not so: these records were written here
         row.offset, row.timestamp = marks[i].offset, marks[i].timestamp
-        if p.n == 0:
-            begin_batch(p, row.offset)
-        if write_row(p, &row, err):
-            return err.status
+        status = add_row(p, &row, err)
+        if status != RP_OK:
+            return status
     restart(p)
     return RP_OK
 
@@ -212,19 +216,19 @@ cdef double share(const packer* p) noexcept nogil:
 cdef int compress_onto(packer* p, size_t raw, rp_error* err) noexcept nogil:
     """p.trial: the base, and after it the record bytes up to `raw`."""
     cdef payload_join join
-    cdef int id = p.encoder.options.codec
+    cdef const batch_options* o = &p.batch.encoder.options
+    cdef int id = o.codec
     p.trial.size = 0
     if p.base_raw:
         if pooled_reserve(&p.trial, p.base.size, err):
             return err.status
         memcpy(p.trial.data, p.base.data, p.base.size)
         p.trial.size = p.base.size
-        join_begin(p.encoder.options.codecs, id, &p.trial, &join)
-    if compress_payload(p.context, id, p.encoder.options.level, 2, p.records.data + p.base_raw, raw - p.base_raw,
-                        &p.trial, err):
+        join_begin(o.codecs, id, &p.trial, &join)
+    if compress_payload(p.context, id, o.level, 2, p.batch.records.data + p.base_raw, raw - p.base_raw, &p.trial, err):
         return err.status
     if p.base_raw:
-        join_end(p.encoder.options.codecs, id, &p.trial, &join)
+        join_end(o.codecs, id, &p.trial, &join)
     return RP_OK
 
 
@@ -238,8 +242,8 @@ cdef int grow_base(packer* p, rp_error* err) noexcept nogil:
     cdef size_t raw
     while not p.exact:
         units = <int64_t>((first_share(p) * p.limit - <double>p.base.size) / (p.slope * p.unit))
-        if p.records.size > p.base_raw:
-            units = min(units, <int64_t>((p.records.size - p.base_raw - 1) // p.unit))
+        if p.batch.records.size > p.base_raw:
+            units = min(units, <int64_t>((p.batch.records.size - p.base_raw - 1) // p.unit))
         else:
             units = 0
         if units <= 0:
@@ -281,7 +285,7 @@ cdef int cut_trial(packer* p, rp_error* err) noexcept nogil:
     ends = <size_t*>p.moved.data
     for i in range(n):
         ends[i] = marks[i].end
-    n = p.row.cut(&p.context.states[p.row.id], p.trial.data, p.trial.size, p.limit, p.records.data, ends, n,
+    n = p.row.cut(&p.context.states[p.row.id], p.trial.data, p.trial.size, p.limit, p.batch.records.data, ends, n,
                   p.base.data, &size)
     if n > p.fit.n:
         p.base.size = size
@@ -340,10 +344,11 @@ cdef int try_part(packer* p, int64_t n, rp_error* err) noexcept nogil:
     cdef size_t raw = marks_of(p)[n - 1].end, more = raw - p.base_raw, size
     cdef void** state = &p.context.states[p.row.id]
     cdef size_t expected = guess(p, 1.25 * p.limit) if p.learned else 0
-    if p.base_raw == 0 and p.row.begin_parts(state, level_or_default(p.row, p.encoder.options.level), expected, err):
+    cdef int level = level_or_default(p.row, p.batch.encoder.options.level)
+    if p.base_raw == 0 and p.row.begin_parts(state, level, expected, err):
         return err.status
     if (pooled_reserve_more(&p.base, p.row.bound(more) + PART_ROOM, err)
-            or p.row.part(state, p.records.data + p.base_raw, more, p.base.data + p.base.size,
+            or p.row.part(state, p.batch.records.data + p.base_raw, more, p.base.data + p.base.size,
                           p.base.capacity - p.base.size, &size, err)):
         return err.status
     p.slope = max(<double>size, 1.0) / <double>more
@@ -386,7 +391,7 @@ cdef int64_t next_number(packer* p) noexcept nogil:
 cdef int settle_stored(packer* p) noexcept nogil:
     """Without a codec the size is known."""
     p.wanted = p.limit + 1
-    if p.records.size < p.wanted and not p.ended:
+    if p.batch.records.size < p.wanted and not p.ended:
         return WANTING
     p.fit.n = records_within(p, p.limit)
     if p.fit.n == 0:
@@ -398,11 +403,11 @@ cdef int settle_stored(packer* p) noexcept nogil:
 
 cdef int pack_settle(packer* p, rp_error* err) noexcept nogil:
     cdef int64_t n
-    if p.encoder.options.codec == RP_NONE:
+    if p.batch.encoder.options.codec == RP_NONE:
         return settle_stored(p)
     while not is_done(p):
         p.wanted = guess(p, share(p) * p.limit)
-        if p.over.n == INT64_MAX and p.records.size <= p.wanted and not p.ended:
+        if p.over.n == INT64_MAX and p.batch.records.size <= p.wanted and not p.ended:
             p.wanted += 1
             return WANTING
         if p.unit and grow_base(p, err):
@@ -414,7 +419,7 @@ cdef int pack_settle(packer* p, rp_error* err) noexcept nogil:
         elif p.over.n == 1:
             return TOO_LARGE
         elif p.over.n == INT64_MAX and not p.ended:
-            p.wanted = p.records.size + 1
+            p.wanted = p.batch.records.size + 1
             return WANTING
         elif not try_whole(p):
             break

@@ -3,7 +3,7 @@
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport INT32_MAX, int64_t, uint8_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from recordpress._arguments cimport integer_of
 from recordpress._c.wire cimport RP_BATCH_HEADER, RP_NONE, rp_error, rp_record
@@ -14,7 +14,8 @@ from recordpress.columns.column_rows cimport ColumnRows
 from recordpress.producer._packer cimport (
     SETTLED, TOO_LARGE, WANTING, pack_free, pack_header, pack_next, pack_open, pack_rows, pack_settle, packer,
 )
-from recordpress.record.encode cimport batch_encoder, batch_finish, options_of, signature_with_options
+from recordpress.record.encode cimport batch_encoder, options_of, signature_with_options
+from recordpress.record.open_batch cimport write_around
 from recordpress.record.rows cimport ROWS, RecordRows, RowSource
 
 from recordpress.errors import InUseError, InvalidArgumentError
@@ -23,6 +24,11 @@ from recordpress.producer._errors import RecordTooLargeError
 
 cdef class BatchPacker:
     """What `pack` returns: an iterator over batches.
+
+    Attributes
+    ----------
+    packed : int
+        Number of records in the batches so far.
 
     Examples
     --------
@@ -37,7 +43,7 @@ cdef class BatchPacker:
     cdef RowSource source
     cdef rp_record[ROWS] rows
     cdef int64_t at, n         # the rows that are not written yet
-    cdef int64_t packed        # records of the batches before
+    cdef readonly int64_t packed
     cdef int64_t limit
     cdef bint exhausted        # the source has no more rows
     cdef bint failed
@@ -90,7 +96,7 @@ cdef class BatchPacker:
         cdef rp_error err
         cdef int64_t n
         self.p.ended = False
-        while self.p.n == 0 or self.p.records.size < self.p.wanted:
+        while self.p.n == 0 or self.p.batch.records.size < self.p.wanted:
             if self.at == self.n and not self._take():
                 break
             with nogil:
@@ -105,8 +111,9 @@ cdef class BatchPacker:
     cdef bint _take(self) except -1:
         """Rows of the source, about as many as the batch wants; False without one."""
         cdef int64_t most = ROWS
+        cdef size_t size = self.p.batch.records.size
         if self.p.n:
-            most = <int64_t>((self.p.wanted - self.p.records.size) // (self.p.records.size // self.p.n + 1)) + 1
+            most = <int64_t>((self.p.wanted - size) // (size // self.p.n + 1)) + 1
         if not self.exhausted:
             self.at = self.n = 0
             self.n = self.source.next(self.rows, min(most, <int64_t>ROWS))
@@ -129,15 +136,13 @@ cdef class BatchPacker:
     cdef bytes _finish(self):
         cdef batch_encoder encoder
         cdef const uint8_t* payload = self.p.best.data
-        cdef size_t size = RP_BATCH_HEADER + self.p.best.size
-        if self.p.encoder.options.codec == RP_NONE:
-            payload = self.p.records.data
-        result = PyBytes_FromStringAndSize(NULL, size)
-        cdef uint8_t* start = <uint8_t*>PyBytes_AS_STRING(result)
+        if self.p.batch.encoder.options.codec == RP_NONE:
+            payload = self.p.batch.records.data
+        result = PyBytes_FromStringAndSize(NULL, RP_BATCH_HEADER + self.p.best.size)
+        cdef char* start = PyBytes_AS_STRING(result)
         with nogil:
-            memcpy(start + RP_BATCH_HEADER, payload, self.p.best.size)
             pack_header(&self.p, &encoder)
-            batch_finish(&encoder, start, size)
+            write_around(&encoder, payload, self.p.best.size, <uint8_t*>start)
         self.packed += self.p.fit.n
         return result
 
@@ -225,7 +230,7 @@ def pack(values, keys=None, timestamps=None, headers=None, *, limit, compression
     packed.codecs = table_of(codecs)
     packed.limit = integer_of(limit, "limit", RP_BATCH_HEADER + 1, INT32_MAX)
     memset(&packed.p, 0, sizeof(packer))
-    options_of(&packed.p.encoder.options, pack, 2, compression_type, level, packed.codecs, False, options)
+    options_of(&packed.p.batch.encoder.options, pack, 2, compression_type, level, packed.codecs, False, options)
     packed.source = source_of(values, keys, timestamps, headers, offsets, base_offset, coerce_timestamps)
     packed.p.from_zero = not numbers_its_records(packed.source, offsets, base_offset)
     if pack_open(&packed.p, packed.limit):

@@ -1,4 +1,4 @@
-"""The order of a partition's batches by their sequences, and the parts of one that is split (ProducerBatch.split)."""
+"""Order of a partition's batches by sequence, and the splits of a batch (ProducerBatch.split)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Partition:
 
 
 def sequence_after(sequence: int, records: int) -> int:
-    """Sequences start at 0 again after 2^31 - 1 (DefaultRecordBatch.incrementSequence)."""
+    """Return the following sequence; 0 follows 2^31 - 1 (DefaultRecordBatch.incrementSequence)."""
     return (sequence + records) % 2**31
 
 
 def with_sequence(records: bytes, base_sequence: int) -> bytes:
-    """A v2 batch with another sequence."""
+    """Return a v2 batch with another sequence."""
     changed = bytearray(records)
     struct.pack_into(">i", changed, BASE_SEQUENCE, base_sequence)
     struct.pack_into(">I", changed, CRC, crc32c(memoryview(changed)[CHECKED:]))
@@ -40,21 +40,24 @@ def with_sequence(records: bytes, base_sequence: int) -> bytes:
 
 
 def is_before(batch: ProducerBatch, other: ProducerBatch) -> bool:
-    """By their sequences, which start at 0 again after 2^31 - 1."""
+    """Return whether a sequence precedes another; 0 follows 2^31 - 1."""
     return batch.base_sequence >= 0 and 0 < (other.base_sequence - batch.base_sequence) % 2**31 < 2**30
 
 
-def parts_of(filler: BatchFiller, batch: ProducerBatch) -> list[ProducerBatch]:
-    """The records of a closed batch in new ones that are filled for the producer's batch size.
+def size_of(batch: ProducerBatch) -> int:
+    """Bytes of a closed batch."""
+    return batch.estimated_size_in_bytes
 
-    Where all of them fit one such batch, Kafka sends that again until its delivery time is over. Here they are cut in
-    half, as KIP-126 has it: a batch of one record ends it.
-    """
+
+def parts_of(filler: BatchFiller, batch: ProducerBatch, in_half: bool) -> list[ProducerBatch]:
+    """Fill new batches with the records of a closed one; in_half: two of them, if all records fit one."""
     [entry] = read_batches(batch.records, check_crcs=False, codecs=filler.codecs)
     thunks = batch._take_thunks()
     try:
-        parts = cut(filler, batch, filler.batch_size, entry, thunks)
-        if len(parts) == 1:
+        # RecordAccumulator.splitAndReenqueue
+        size = max(batch._max_record_size, size_of(batch) // 2) if batch.is_split else filler.batch_size
+        parts = cut(filler, batch, size, entry, thunks)
+        if in_half and len(parts) == 1:
             parts = cut(filler, batch, filler.batch_size, entry, thunks, most=(len(entry) + 1) // 2)
         return parts
     finally:
@@ -70,7 +73,7 @@ def cut(
     *,
     most: int = 2**31,
 ) -> list[ProducerBatch]:
-    """The records in batches that are filled for `batch_size` and have at most `most`, each with its callback."""
+    """Return batches of the records, filled for `batch_size` and with at most `most` records, and their callbacks."""
     place = ("", 0, 0) if parent is None else (parent.topic, parent.partition, parent.created_ms)
     parts: list[ProducerBatch] = []
     for i, record in enumerate(records):
@@ -85,7 +88,7 @@ def cut(
 
 
 def number_parts(parts: Iterable[ProducerBatch], batch: ProducerBatch | Batch) -> None:
-    """Give the parts of a batch the sequences that its records have, if it has any."""
+    """Give the splits of a batch the sequences of their records, if the batch has sequences."""
     sequence = batch.base_sequence
     if sequence < 0:
         return

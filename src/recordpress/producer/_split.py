@@ -1,4 +1,4 @@
-"""A batch that a broker found too large becomes several (ProducerBatch.split, KIP-126)."""
+"""Split of a batch that was too large for a broker (ProducerBatch.split, KIP-126)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def split(records: Buffer, batch_size: int, *, level: Any = None, codecs: Any = 
     level : int | None
         Compression level of the parts.
     codecs : CodecRegistry | None
-        Codec plug-ins in addition to Kafka's five.
+        Codec plug-ins in addition to Kafka's.
 
     Returns
     -------
@@ -74,16 +74,16 @@ def split(records: Buffer, batch_size: int, *, level: Any = None, codecs: Any = 
 def _one_batch(records: Buffer, codecs: Any) -> Batch:
     batches = list(read_batches(records, codecs=codecs, complete=True))
     if len(batches) != 1 or not len(batches[0]):
-        raise InvalidArgumentError("records must hold one batch with records", field="records")
+        raise InvalidArgumentError("records must be one batch with records", field="records")
     [batch] = batches
     if batch.is_control:
         raise InvalidArgumentError("a control batch is never split", field="records")
     if batch.magic < 2 and batch.compression_type == "none":
-        raise InvalidArgumentError("messages of v0 and v1 without a codec are separate entries", field="records")
+        raise InvalidArgumentError("uncompressed v0 and v1 messages are separate entries", field="records")
     return batch
 
 
 def _ratio(batch: Batch) -> float:
-    """Compressed by uncompressed bytes of its records (MemoryRecordsBuilder.compressionRatio)."""
+    """Return compressed bytes divided by uncompressed bytes of the records (MemoryRecordsBuilder.compressionRatio)."""
     size = len(batch.payload) if batch.magic == 2 else batch.size - 26 - 8 * batch.magic
     return size / sum(record.size for record in batch)

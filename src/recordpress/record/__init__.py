@@ -1,4 +1,4 @@
-"""Record sets <-> records: from the bytes of a log to batches and records, and back.
+"""Record sets and records: from the bytes of a log to batches and records, and back.
 
 ::
 
@@ -11,20 +11,21 @@ and back::
 
     builder         records appended one by one       ─┐
     _write_records  sequences (rows, _record_args)     ├─► encode      one batch: records, header, checksum
-                                                       ─┘   set_writer  as many batches as rows need
+                                                       ─┘   open_batch  that batch while it is filled
+                                                            set_writer  as many batches as rows need
     recompress_batch  an entry under another codec
     change_magic    records in another magic
     _recompress     all entries of a record set
     in_place        what a broker changes in a header
 
-`decode`, `encode`, `fields`, `set_writer`, `rows`, `recompress_batch`, `change_magic` and `in_place` are also open to
-other packages of recordpress.
+`decode`, `encode`, `fields`, `open_batch`, `set_writer`, `rows`, `recompress_batch`, `change_magic` and `in_place` are
+also open to other packages of recordpress.
 """
 
 from recordpress.record._batch import Batch, BatchIterator, read_batches
 from recordpress.record._control import ControlRecord, control_record
 from recordpress.record._recompress import recompress
-from recordpress.record._records import Record
+from recordpress.record._records import Record, summarize_records
 from recordpress.record._types import TimestampType
 from recordpress.record._write_records import empty_batch, write_records
 from recordpress.record.builder import BatchBuilder
@@ -40,5 +41,6 @@ __all__ = [
     "empty_batch",
     "read_batches",
     "recompress",
+    "summarize_records",
     "write_records",
 ]

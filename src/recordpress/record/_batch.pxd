@@ -1,8 +1,9 @@
 from libc.stdint cimport int64_t, uint8_t
 
 from recordpress._buffers cimport InputView
-from recordpress._c.wire cimport rp_batch, rp_error
+from recordpress._c.wire cimport rp_error
 from recordpress.codecs.table cimport CodecTable
+from recordpress.record.header cimport BatchHeader
 
 
 cdef class BatchIterator:
@@ -18,10 +19,9 @@ cdef class BatchIterator:
     cdef int _raise(self, int status, rp_error* err) except -1
 
 
-cdef class Batch:
+cdef class Batch(BatchHeader):
     cdef BatchIterator _set
     cdef const uint8_t* _entry
-    cdef rp_batch _header
     cdef int64_t _inner_count     # of a v0/v1 wrapper, once it was opened; 0 before
     cdef object _first_inner_offset(self)
     cdef uint8_t* _change(self) except NULL

@@ -6,11 +6,10 @@ from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint32
 from recordpress._arguments cimport flag_of, integer_of, time_of
 from recordpress._buffers cimport InputView
 from recordpress._c.wire cimport (
-    RP_BATCH_HEADER, RP_CONTROL, RP_CUT_ENTRY, RP_DELETE_HORIZON, RP_END, RP_ENTRY_PREFIX, RP_LOG_OVERHEAD,
-    RP_MESSAGE_V1_OVERHEAD, RP_OK, RP_PARTITION_LEADER_EPOCH_OFFSET, RP_PLUGGABLE, RP_RECORDS_COUNT,
-    RP_RECORDS_MISSING, RP_TRANSACTIONAL, rp_batch, rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_batch_read,
-    rp_batch_timestamp_type, rp_cursor, rp_cursor_of, rp_error, rp_fail, rp_message_next, rp_plugin_name, rp_record,
-    rp_sequence_add, rp_source, rp_store_be32, rp_store_be64,
+    RP_BATCH_HEADER, RP_CUT_ENTRY, RP_END, RP_ENTRY_PREFIX, RP_LOG_OVERHEAD, RP_MESSAGE_V1_OVERHEAD, RP_OK,
+    RP_PARTITION_LEADER_EPOCH_OFFSET, RP_PLUGGABLE, RP_RECORDS_COUNT, RP_RECORDS_MISSING, rp_batch, rp_batch_codec,
+    rp_batch_next, rp_batch_read, rp_batch_timestamp_type, rp_cursor, rp_cursor_of, rp_error, rp_fail,
+    rp_message_next, rp_message_read, rp_plugin_name, rp_record, rp_source, rp_store_be32, rp_store_be64,
 )
 from recordpress._sealed cimport seal
 from recordpress._status cimport check, error_of, place, place_at, place_of
@@ -18,6 +17,7 @@ from recordpress.codecs.codec cimport codec_at
 from recordpress.codecs.context cimport codec_context, context_acquire, context_release
 from recordpress.codecs.table cimport name_of, reading_table_of
 from recordpress.record.decode cimport check_crc, check_header_checksum, open_source
+from recordpress.record.header cimport BatchHeader
 from recordpress.record.in_place cimport set_max_timestamp
 from recordpress.record._records cimport Records, records_of
 
@@ -30,7 +30,7 @@ cdef enum:
     LEAST_RECORD = 7  # length, attributes, two deltas, two lengths, headerCount
 
 
-cdef class Batch:
+cdef class Batch(BatchHeader):
     """One entry of a record set: a v2 batch, or a v0/v1 message (plain, or a compressed wrapper).
 
     Every attribute comes from the header. Iterating checks the checksum, decompresses and gives `Record` objects,
@@ -62,34 +62,9 @@ cdef class Batch:
                 f"{records}, {self.size} bytes at {self.position}>")
 
     @property
-    def position(self):
-        """int: byte position of the entry in the data."""
-        return self._header.position
-
-    @property
-    def size(self):
-        """int: bytes of the whole entry, offset and size fields included."""
-        return self._header.size
-
-    @property
-    def magic(self):
-        """int: format version, 0, 1 or 2."""
-        return self._header.magic
-
-    @property
-    def attributes(self):
-        """int: as stored, int16 (v2) or int8."""
-        return self._header.attributes
-
-    @property
-    def crc(self):
-        """int: stored checksum, CRC-32C (v2) or CRC-32."""
-        return self._header.crc
-
-    @property
     def compression_type(self):
-        """str: 'none', 'gzip', 'snappy', 'lz4' or 'zstd', or the name of a codec plug-in, if it is registered, else
-        'pluggable'; 'unknown(6)' and 'unknown(7)' for ids without a codec."""
+        """str: Kafka's name of the codec, or the name of a codec plug-in, if it is registered, else 'pluggable';
+        'unknown(7)' for an id without a codec."""
         return name_of(self._set.codecs, codec_at(&self._set.codecs.rows, self._entry, &self._header))
 
     @property
@@ -112,11 +87,6 @@ cdef class Batch:
         return name[:length].decode("ascii")
 
     @property
-    def is_compressed(self):
-        """bool"""
-        return rp_batch_codec(&self._header) != 0
-
-    @property
     def timestamp_type(self):
         """TimestampType"""
         return TIMESTAMP_TYPES[1 + rp_batch_timestamp_type(&self._header)]
@@ -130,16 +100,6 @@ cdef class Batch:
         return self._first_inner_offset()
 
     @property
-    def last_offset(self):
-        """int: base offset + last offset delta, also after compaction; v0/v1: the entry's offset."""
-        return rp_batch_last_offset(&self._header)
-
-    @property
-    def next_offset(self):
-        """int: the offset to fetch next, last_offset + 1."""
-        return <int64_t>(<uint64_t>rp_batch_last_offset(&self._header) + 1)
-
-    @property
     def last_offset_delta(self):
         """int | None: v2 only."""
         return self._header.last_offset_delta if self._header.magic == 2 else None
@@ -148,60 +108,6 @@ cdef class Batch:
     def base_timestamp(self):
         """int | None: milliseconds; v2 only. The first record's timestamp, or the delete horizon."""
         return self._header.base_timestamp if self._header.magic == 2 else None
-
-    @property
-    def max_timestamp(self):
-        """int: milliseconds, -1 for none; the append time if timestamp_type is LogAppendTime."""
-        return self._header.max_timestamp
-
-    @property
-    def partition_leader_epoch(self):
-        """int: -1 for none."""
-        return self._header.partition_leader_epoch
-
-    @property
-    def producer_id(self):
-        """int: -1 for none."""
-        return self._header.producer_id
-
-    @property
-    def has_producer_id(self):
-        """bool"""
-        return self._header.producer_id > -1
-
-    @property
-    def producer_epoch(self):
-        """int: -1 for none."""
-        return self._header.producer_epoch
-
-    @property
-    def base_sequence(self):
-        """int: -1 for none."""
-        return self._header.base_sequence
-
-    @property
-    def last_sequence(self):
-        """int: base sequence + last offset delta, wrapping from 2**31 - 1 to 0; -1 for none."""
-        if self._header.base_sequence == -1:
-            return -1
-        return rp_sequence_add(self._header.base_sequence, self._header.last_offset_delta)
-
-    @property
-    def is_transactional(self):
-        """bool"""
-        return self._header.magic == 2 and (self._header.attributes & RP_TRANSACTIONAL) != 0
-
-    @property
-    def is_control(self):
-        """bool: transaction markers and KRaft control records."""
-        return self._header.magic == 2 and (self._header.attributes & RP_CONTROL) != 0
-
-    @property
-    def delete_horizon_ms(self):
-        """int | None: when compaction may drop the tombstones of this batch."""
-        if self._header.magic == 2 and self._header.attributes & RP_DELETE_HORIZON:
-            return self._header.base_timestamp
-        return None
 
     @property
     def records_count(self):
@@ -225,6 +131,23 @@ cdef class Batch:
                                        field="magic")
         name = self.plugin_name
         return self.data[RP_BATCH_HEADER + (0 if name is None else 1 + len(name)):]
+
+    @property
+    def stored_value(self):
+        """memoryview | None: v0/v1: the value as stored (compressed, if the message is a wrapper), not copied. A wrong
+        length raises CorruptRecordError or InvalidRecordError."""
+        cdef rp_batch ignored
+        cdef rp_record message
+        cdef rp_error err
+        cdef place at = place_of(&self._header)
+        if self._header.magic == 2:
+            raise InvalidArgumentError("a v2 batch has a records area; only a v0/v1 message has a value", field="magic")
+        message.value.data, message.value.size = NULL, -1
+        check(rp_message_read(self._entry, self._header.size, 0, &ignored, &message, &err), &err, &at)
+        if message.value.data == NULL:
+            return None
+        start = message.value.data - self._entry
+        return self.data[start:start + message.value.size]
 
     @property
     def lz4_header_error(self):
@@ -560,7 +483,7 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
     max_message_bytes : int
         An entry whose size field is larger than this is corrupt.
     codecs : CodecRegistry | None
-        Codec plug-ins in addition to Kafka's five.
+        Codec plug-ins in addition to Kafka's.
     lz4_header_checksum : {'verify', 'ignore'}
         Of LZ4 frames in v1 and v2, whose header some clients write with the checksum that only v0 has (KIP-57): refuse
         another than the right one, as Kafka's consumers do, or read the frame; `Batch.lz4_header_error`

@@ -1,4 +1,4 @@
-"""The records of control batches: transaction markers and KRaft's own records."""
+"""Records of control batches: transaction markers and KRaft's own records."""
 
 from recordpress.errors import ArgumentTypeError, InvalidRecordError
 from recordpress.record._records import Record
@@ -92,7 +92,7 @@ def control_record(record: Record) -> ControlRecord:
 
 
 def _versioned(size: int, data: bytes | None, offset: int, field: str) -> int:
-    """The bytes after the version, which must not be negative, up to `size`."""
+    """Return the bytes after the version, which must not be negative, up to `size`."""
     if data is None or len(data) < size:
         found = "null" if data is None else f"{len(data)} bytes"
         raise InvalidRecordError(

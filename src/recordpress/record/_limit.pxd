@@ -13,7 +13,7 @@ from libc.stdint cimport int64_t
 
 from recordpress._buffers cimport pooled
 from recordpress._c.wire cimport rp_error
-from recordpress.record.encode cimport batch_options
+from recordpress.record.open_batch cimport open_batch
 
 
 ctypedef struct exact_limit:
@@ -26,23 +26,20 @@ ctypedef struct exact_limit:
 
 cdef void limit_free(exact_limit* limit) noexcept nogil
 
-# MemoryRecordsBuilder.estimatedBytesWritten: the size of a batch with `records` record bytes, by the ratio that is
-# expected of them.
-cdef int64_t expected_size(float ratio, const batch_options* options, size_t records) noexcept nogil
+# MemoryRecordsBuilder.estimatedBytesWritten: the size of the batch, by the ratio that is expected of its records.
+cdef int64_t expected_size(float ratio, const open_batch* b) noexcept nogil
 
 # The argument estimated_compression_ratio.
 cdef float ratio_of(object value) except? -1
 
 # Whether a batch with `payload` bytes after its header keeps the limit.
-cdef bint limit_keeps(const exact_limit* limit, const batch_options* options, size_t payload) noexcept nogil
+cdef bint limit_keeps(const exact_limit* limit, const open_batch* b, size_t payload) noexcept nogil
 
 # The most bytes of payload that the first `size` record bytes can need.
-cdef size_t most_payload(const exact_limit* limit, const batch_options* options, size_t size) noexcept nogil
+cdef size_t most_payload(const exact_limit* limit, const open_batch* b, size_t size) noexcept nogil
 
-# Whether all `records`, compressed, keep the limit. They are proven then. False with *status set: an error.
-cdef bint prove(exact_limit* limit, const batch_options* options, const pooled* records, rp_error* err,
-                int* status) noexcept nogil
+# RP_OK: all records, compressed, keep the limit, and are proven. Else BATCH_FULL or an error.
+cdef int prove(exact_limit* limit, const open_batch* b, rp_error* err) noexcept nogil
 
-# Leaves all `records` compressed in limit.proven, as one stream if that keeps the limit. Returns a status.
-cdef int finish_payload(exact_limit* limit, const batch_options* options, const pooled* records,
-                        rp_error* err) noexcept nogil
+# Leaves all records compressed in limit.proven, as one stream if that keeps the limit. Returns a status.
+cdef int finish_payload(exact_limit* limit, const open_batch* b, rp_error* err) noexcept nogil

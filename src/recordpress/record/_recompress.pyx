@@ -16,12 +16,7 @@ from recordpress.codecs.context cimport context_acquire, context_release
 from recordpress.codecs.table cimport CodecTable, codec_of, level_of, table_of
 from recordpress.record.decode cimport check_crc, next_whole
 from recordpress.record.recompress_batch cimport (
-    append,
-    check_codec,
-    is_kept,
-    open_entry,
-    recompress_source,
-    recompressor,
+    append, check_codec, is_kept, open_entry, recompress_source, recompressor,
 )
 
 from recordpress.codecs import DEFAULT_MAX_SIZE
@@ -66,13 +61,13 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
     ----------
     data : bytes-like
         Record set of whole entries, such as the content of a ``.log`` file.
-    compression_type : {'none', 'gzip', 'snappy', 'lz4', 'zstd'}
+    compression_type : CompressionType or a name in `codecs`
     level : int, optional
         As in `compress`; None is what Kafka's Java producer does by default.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
     codecs : CodecRegistry | None
-        Codec plug-ins in addition to Kafka's five.
+        Codec plug-ins in addition to Kafka's.
 
     Returns
     -------

@@ -4,7 +4,7 @@ Keeping one record at a time costs a fraction of a list of all, because the next
 """
 
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
 
 from recordpress._buffers cimport InputView, PooledBlock
 from recordpress._c.wire cimport (
@@ -212,6 +212,67 @@ cdef class Records:
         """The exception; the iterator is at its end afterwards."""
         self._index = self._source.count = 0
         return error
+
+
+def summarize_records(batch):
+    """Read the records of a batch without an object for each.
+
+    Parameters
+    ----------
+    batch : Batch
+
+    Returns
+    -------
+    tuple
+        The number of records, their first, least and largest offset, their largest timestamp in milliseconds, and the
+        first two offsets in a row that do not ascend, or None.
+
+    Raises
+    ------
+    RecordpressError
+        As iterating over the batch.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.record import summarize_records
+    >>> [batch] = recordpress.read_batches(recordpress.write_records([b"a", b"b"], timestamps=[7, 5], base_offset=40))
+    >>> summarize_records(batch)
+    (2, 40, 40, 41, 7, None)
+    """
+    cdef Records records = iter(batch)
+    cdef rp_batch message
+    cdef rp_record r
+    cdef rp_error err
+    cdef int64_t count = 0, first = -1, least = INT64_MAX, largest = INT64_MIN, latest = INT64_MIN, last = INT64_MIN
+    cdef int64_t before = 0, after = 0
+    cdef bint descends = False
+    cdef int status = RP_OK
+    with cython.critical_section(records):
+        with nogil:
+            while records._index < records._source.count:
+                if records._magic == 2:
+                    status = rp_record_next(&records._source, &records._cursor, records._index, &r, &err)
+                else:
+                    status = rp_message_next(&records._source, &records._cursor, &message, &r, &err)
+                if status != RP_OK:
+                    break
+                records._index += 1
+                if count == 0:
+                    first = r.offset
+                elif r.offset <= last and not descends:
+                    descends = True
+                    before, after = last, r.offset
+                last = r.offset
+                least = min(least, last)
+                largest = max(largest, last)
+                latest = max(latest, r.timestamp)
+                count += 1
+        if status != RP_OK:
+            raise records._explain(&err) if records._magic == 2 else records._ended(error_of(&err, &records._place))
+        if records._magic == 2 and count and (records._pending is not None or records._cursor.p != records._cursor.end):
+            raise records._rest()
+    return count, first, least, largest, latest, (before, after) if descends else None
 
 
 seal(Record, "iterating over a Batch")

@@ -1,10 +1,10 @@
-"""Names that batches, records and builders share."""
+"""Names shared by batches, records and builders."""
 
 from enum import IntEnum
 
 
 class TimestampType(IntEnum):
-    """Who set a timestamp (org.apache.kafka.common.record.TimestampType).
+    """Origin of a timestamp (org.apache.kafka.common.record.TimestampType).
 
     Examples
     --------

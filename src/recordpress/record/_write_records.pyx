@@ -8,27 +8,12 @@ from recordpress._arguments cimport integer_of, time_of
 from recordpress._c.wire cimport RP_LOG_APPEND_TIME, rp_error, rp_record
 from recordpress.codecs.table cimport CodecTable, table_of
 from recordpress.record.encode cimport (
-    NO_TIMESTAMP,
-    batch_begin,
-    batch_encoder,
-    batch_finish,
-    begin_options,
-    finish_options,
-    header_size,
-    max_last_offset,
-    options_of,
-    signature_with_options,
-    take_producer,
+    NO_TIMESTAMP, batch_begin, batch_encoder, batch_finish, begin_options, finish_options, header_size,
+    max_last_offset, options_of, signature_with_options, take_producer,
 )
 from recordpress.record.rows cimport ROWS, RecordRows
 from recordpress.record.set_writer cimport (
-    raise_row,
-    set_writer,
-    writer_expect,
-    writer_free,
-    writer_open,
-    writer_result,
-    writer_rows,
+    raise_row, set_writer, writer_expect, writer_free, writer_open, writer_result, writer_rows,
 )
 
 
@@ -99,7 +84,7 @@ def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=N
     cdef RecordRows source = RecordRows(values, keys, timestamps, headers, offsets, base_offset)
     memset(&w, 0, sizeof(w))
     try:
-        options_of(&w.encoder.options, write_records, magic, compression_type, level, table, False, options)
+        options_of(&w.batch.encoder.options, write_records, magic, compression_type, level, table, False, options)
         writer_open(&w, batch_bytes, batch_records)
         write_all(&w, source)
         return writer_result(&w)

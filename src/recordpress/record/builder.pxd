@@ -10,14 +10,12 @@ from recordpress._c.wire cimport rp_record
 from recordpress.codecs.table cimport CodecTable
 from recordpress.record._limit cimport exact_limit
 from recordpress.record._record_args cimport bytes_field, encode_headers  # noqa: also for those who fill records
-from recordpress.record.encode cimport batch_encoder
+from recordpress.record.open_batch cimport open_batch
 
 
 cdef class BatchBuilder:
-    cdef batch_encoder encoder
+    cdef open_batch batch
     cdef CodecTable codecs
-    cdef pooled records       # record bytes, uncompressed
-    cdef size_t certain       # record bytes that memory and limit surely allow: up to there no record is asked about
     cdef pooled headers       # of the record that is being appended, encoded
     cdef exact_limit exact
     cdef float ratio          # of Kafka's estimate; negative: the limit is exact
@@ -53,19 +51,13 @@ cdef class BatchBuilder:
     @cython.final
     cdef bint _append(self, rp_record* row, timestamp, headers, offset) except -1
 
-    @cython.final
-    cdef bint _add_checked(self, const rp_record* row) except -1
+    cdef bint _add_beyond(self, const rp_record* row) except -1
     cdef bint _add_estimated(self, const rp_record* row, size_t size) except -1
-
-    @cython.final
-    cdef void _ask_ahead(self) noexcept
+    cdef bint _add_compressed(self, const rp_record* row, size_t size) except -1
 
     @cython.final
     cdef bint _surely_fits(self, size_t size) noexcept
 
-    @cython.final
-    cdef void _write(self, const rp_record* row) noexcept
-    cdef bint _add_tried(self, const rp_record* row) except -1
     cdef bint _compressed_fits(self) except -1
     cdef const pooled* _payload(self) except NULL
     cdef int _close(self, bytes result) except -1

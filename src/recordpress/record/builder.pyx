@@ -3,45 +3,21 @@
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t, uint64_t
-from libc.string cimport memcpy
 
 from recordpress._arguments cimport choice_of, flag_of, integer_of, time_of
-from recordpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
-from recordpress._c.wire cimport (
-    RP_CONTROL,
-    RP_OFFSET_DELTA,
-    RP_TRANSACTIONAL,
-    rp_error,
-    rp_fail,
-    rp_record,
-    rp_store_be16,
-)
+from recordpress._buffers cimport InputView, pooled, pooled_free
+from recordpress._c.wire cimport RP_CONTROL, RP_OK, RP_TRANSACTIONAL, rp_error, rp_record, rp_store_be16
 from recordpress._sealed cimport name_in_errors
 from recordpress._status cimport check
 from recordpress.codecs.table cimport name_of, table_of
 from recordpress.record.encode cimport (
-    MAX_SET_SIZE,
-    NO_TIMESTAMP,
-    batch_begin,
-    batch_encoder,
-    batch_finish,
-    batch_max_timestamp,
-    batch_options,
-    begin_options,
-    finish_options,
-    header_size,
-    max_last_offset,
-    offset_delta_fits,
-    record_check,
-    record_room,
-    record_size,
-    record_write,
-    take_producer,
-    take_times,
+    MAX_SET_SIZE, NO_TIMESTAMP, batch_begin, batch_encoder, batch_max_timestamp, batch_options, begin_options,
+    finish_options, header_size, max_last_offset, record_size, take_producer, take_times,
 )
 from recordpress.record._limit cimport (
     expected_size, finish_payload, limit_free, limit_keeps, most_payload, prove, ratio_of,
 )
+from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit, batch_put, write_around
 from recordpress.record._record_args cimport bytes_field, encode_headers
 
 from recordpress.errors import ClosedError, InUseError, InvalidArgumentError
@@ -66,7 +42,7 @@ cdef class BatchBuilder:
     magic : int
         2: record batch. 1 and 0: messages of old clients, in a wrapper message if there is a codec.
     compression_type : str
-        "none", "gzip", "snappy", "lz4" or "zstd" (magic 2 only).
+        A `recordpress.typing.CompressionType` (zstd: magic 2 only), or the name of a plug-in.
     level : int | None
         Compression level as Kafka means it (KIP-390). Default: the level of Kafka's producer.
     limit : int | None
@@ -86,7 +62,7 @@ cdef class BatchBuilder:
     delete_horizon_ms : int | None
         ms since the epoch from when on compaction may drop this batch's tombstones (KIP-534).
     codecs : CodecRegistry | None
-        Codec plug-ins in addition to Kafka's five.
+        Codec plug-ins in addition to Kafka's.
     estimated_compression_ratio : float | None
         None: the limit is exact. A number of 0 or more (compressed by uncompressed bytes, KIP-126): the limit is
         Kafka's write limit, which is kept by an estimate.
@@ -127,7 +103,7 @@ cdef class BatchBuilder:
                   codecs=None, estimated_compression_ratio=None):
         self.state = CLOSED
         self.codecs = table_of(codecs)
-        cdef batch_options* options = &self.encoder.options
+        cdef batch_options* options = &self.batch.encoder.options
         begin_options(options, magic, compression_type, level, self.codecs, is_control)
         take_producer(options, producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional)
         take_times(options, timestamp_type, log_append_time, delete_horizon_ms)
@@ -135,7 +111,9 @@ cdef class BatchBuilder:
         self.write_limit = MAX_SET_SIZE if limit is None else integer_of(limit, "limit", 0, MAX_SET_SIZE)
         self.ratio = -1 if estimated_compression_ratio is None else ratio_of(estimated_compression_ratio)
         self.exact.size = MAX_SET_SIZE if self.ratio >= 0 else self.write_limit
-        batch_begin(&self.encoder, integer_of(base_offset, "base_offset", 0, INT64_MAX))
+        batch_begin(&self.batch.encoder, integer_of(base_offset, "base_offset", 0, INT64_MAX))
+        if self.ratio < 0 and not options.codec:
+            batch_limit(&self.batch, <size_t>max(self.write_limit - <int64_t>header_size(options), 0))
         self.result_size = -1
         self.state = OPEN
 
@@ -143,7 +121,7 @@ cdef class BatchBuilder:
         self._free()
 
     cdef void _free(self) noexcept:
-        pooled_free(&self.records)
+        pooled_free(&self.batch.records)
         pooled_free(&self.headers)
         limit_free(&self.exact)
 
@@ -205,7 +183,7 @@ cdef class BatchBuilder:
     cdef bint _append(self, rp_record* row, timestamp, headers, offset) except -1:
         if self.state != OPEN:
             self._refuse_state()
-        if self.encoder.options.attributes & RP_CONTROL:
+        if self.batch.encoder.options.attributes & RP_CONTROL:
             raise InvalidArgumentError("a control batch takes control records only: append_control, "
                                        "append_end_txn_marker", field="is_control", rule="record set builder")
         self.set_place(row, timestamp, offset)
@@ -215,7 +193,7 @@ cdef class BatchBuilder:
     @cython.final
     cdef int set_place(self, rp_record* row, timestamp, offset) except -1:
         row.timestamp = time_of(timestamp, "timestamp", NO_TIMESTAMP, INT64_MAX)
-        row.offset = <int64_t>(<uint64_t>self.encoder.last_offset + 1)  # where it wraps, record_check refuses it
+        row.offset = <int64_t>(<uint64_t>self.batch.encoder.last_offset + 1)  # where it wraps, record_check refuses it
         if offset is not None:
             row.offset = integer_of(offset, "offset", 0, INT64_MAX)
         return 0
@@ -236,96 +214,74 @@ cdef class BatchBuilder:
         cdef rp_error err
         if self.state != OPEN:  # an argument's __index__ may have closed the builder
             self._refuse_state()
-        check(record_check(&self.encoder, row, &err), &err)
-        if not offset_delta_fits(&self.encoder, row):
-            check(rp_fail(&err, RP_OFFSET_DELTA, -1, row.offset, self.encoder.base_offset), &err)
-        if self.records.size + record_room(row) <= self.certain:
-            self._write(row)
-            return True
-        return self._add_checked(row)
+        cdef int status = batch_add(&self.batch, row, &err)
+        if status == BATCH_FULL:
+            return self._add_beyond(row)
+        if status != RP_OK:
+            check(status, &err)
+        return True
 
-    @cython.final
-    cdef bint _add_checked(self, const rp_record* row) except -1:
-        """Write the record if it fits, by its exact size, in memory that may have to grow."""
-        cdef rp_error err
-        cdef size_t size = record_size(&self.encoder, row)
-        if <int64_t>(self.records.size + size) > MAX_SET_SIZE:
+    cdef bint _add_beyond(self, const rp_record* row) except -1:
+        """Write the record if it fits, where comparing numbers of bytes does not say so."""
+        cdef size_t size = record_size(&self.batch.encoder, row)
+        if self.batch.records.size + size > <size_t>MAX_SET_SIZE:
             return False
         if self.ratio >= 0:
             return self._add_estimated(row, size)
-        cdef bint fits = self._surely_fits(size)
-        if not fits and not self.encoder.options.codec:
-            return False
-        check(pooled_reserve_more(&self.records, record_room(row), &err), &err)
-        if not fits:
-            return self._add_tried(row)
-        self._write(row)
-        self._ask_ahead()
-        return True
+        return self._add_compressed(row, size) if self.batch.encoder.options.codec else False
 
     cdef bint _add_estimated(self, const rp_record* row, size_t size) except -1:
         """Write the record if Kafka's estimate has room for it."""
         cdef rp_error err
         cdef int64_t estimate = self.estimated_size(), room = self.write_limit - estimate
-        if self.encoder.records_count and room < <int64_t>size:  # the first one is always taken (hasRoomFor)
+        if self.batch.encoder.records_count and room < <int64_t>size:  # the first one is always taken (hasRoomFor)
             return False
-        check(pooled_reserve_more(&self.records, record_room(row), &err), &err)
-        self._write(row)
+        check(batch_put(&self.batch, row, &err), &err)
         # Up to there nothing is asked: an estimate grows by no more than ratio x 1.05 per byte, but for the rounding of
         # its float32 numbers, each by less than a part in 2^23.
         estimate = self.estimated_size()
         room = <int64_t>((self.write_limit - estimate - (estimate >> 20) - 2) / max(1.0, self.ratio * 1.0501))
-        self.certain = min(self.records.capacity, self.records.size + <size_t>max(room, 0))
+        batch_limit(&self.batch, self.batch.records.size + <size_t>max(room, 0))
         return True
 
     @cython.final
     cdef int64_t estimated_size(self) noexcept:
-        return expected_size(self.ratio, &self.encoder.options, self.records.size)
+        return expected_size(self.ratio, &self.batch)
 
-    @cython.final
-    cdef void _ask_ahead(self) noexcept:
-        """Let the next records into the memory that is there without a check, if the limit allows all of it."""
-        cdef size_t capacity = min(self.records.capacity, <size_t>MAX_SET_SIZE)
-        if self._surely_fits(capacity - self.records.size):
-            self.certain = capacity
-
-    @cython.final
-    cdef bint _surely_fits(self, size_t size) noexcept:
-        """Whether `size` more record bytes cannot make the batch too large. Without a codec that is exact."""
-        cdef size_t most = self.records.size + size
-        if self.encoder.options.codec:
-            most = most_payload(&self.exact, &self.encoder.options, most)
-        return limit_keeps(&self.exact, &self.encoder.options, most)
-
-    @cython.final
-    cdef void _write(self, const rp_record* row) noexcept:
-        """Write the record, for which there is room."""
-        self.records.size = record_write(&self.encoder, row, self.records.data + self.records.size) - self.records.data
-
-    cdef bint _add_tried(self, const rp_record* row) except -1:
+    cdef bint _add_compressed(self, const rp_record* row, size_t size) except -1:
         """Write the record, and take it back if the compressed batch is too large with it."""
-        cdef batch_encoder before = self.encoder
-        cdef size_t size = self.records.size
-        cdef bint fits = False
-        self._write(row)
+        cdef rp_error err
+        cdef batch_encoder before = self.batch.encoder
+        cdef size_t start = self.batch.records.size, capacity
+        cdef bint fits = self._surely_fits(start + size)
+        check(batch_put(&self.batch, row, &err), &err)
+        if fits:  # the next ones need no question if the limit allows all the memory that is there
+            capacity = min(self.batch.records.capacity, <size_t>MAX_SET_SIZE)
+            if self._surely_fits(capacity):
+                batch_limit(&self.batch, capacity)
+            return True
         try:
             fits = self._compressed_fits()
         finally:
             if not fits:
-                self.records.size = size
-                self.encoder = before
+                self.batch.encoder, self.batch.records.size = before, start
         return fits
+
+    @cython.final
+    cdef bint _surely_fits(self, size_t size) noexcept:
+        """Whether a payload of the first `size` record bytes cannot be too large."""
+        return limit_keeps(&self.exact, &self.batch, most_payload(&self.exact, &self.batch, size))
 
     cdef bint _compressed_fits(self) except -1:
         cdef rp_error err
         cdef int status
-        cdef bint fits
         self.state = BUSY
         with nogil:
-            fits = prove(&self.exact, &self.encoder.options, &self.records, &err, &status)
+            status = prove(&self.exact, &self.batch, &err)
         self.state = OPEN
-        check(status, &err)
-        return fits
+        if status != BATCH_FULL:
+            check(status, &err)
+        return status == RP_OK
 
     @cython.critical_section
     def append_control(self, type, value, timestamp=-1, offset=None):
@@ -364,13 +320,13 @@ cdef class BatchBuilder:
         cdef InputView view = InputView(value, "value")
         if self.state != OPEN:
             self._refuse_state()
-        if not self.encoder.options.attributes & RP_CONTROL:
+        if not self.batch.encoder.options.attributes & RP_CONTROL:
             raise InvalidArgumentError("control records go into a control batch only: is_control=True",
                                        field="is_control", rule="record set builder")
         if isinstance(type, str):
             type = choice_of("type", type, CONTROL_NUMBERS)
         cdef int number = <int>integer_of(type, "type", 0, len(CONTROL_TYPES) - 1)
-        if CONTROL_TYPES[number] == "LEADER_CHANGE" and self.encoder.options.partition_leader_epoch < 0:
+        if CONTROL_TYPES[number] == "LEADER_CHANGE" and self.batch.encoder.options.partition_leader_epoch < 0:
             raise InvalidArgumentError("a LEADER_CHANGE record needs a batch with a partition_leader_epoch",
                                        field="partition_leader_epoch", rule="record set builder")
         rp_store_be16(key, 0)  # version
@@ -411,7 +367,7 @@ cdef class BatchBuilder:
         >>> builder.append_end_txn_marker(True, coordinator_epoch=15), len(builder.build())
         (True, 78)
         """
-        if not self.encoder.options.attributes & RP_TRANSACTIONAL:
+        if not self.batch.encoder.options.attributes & RP_TRANSACTIONAL:
             raise InvalidArgumentError("an end transaction marker needs a transactional batch: is_transactional=True",
                                        field="is_transactional", rule="record set builder")
         epoch = integer_of(coordinator_epoch, "coordinator_epoch", -1, INT32_MAX)
@@ -438,19 +394,16 @@ cdef class BatchBuilder:
         >>> recordpress.BatchBuilder().build()
         b''
         """
-        cdef const pooled* payload = &self.records
+        cdef const pooled* payload = &self.batch.records
         if self.state != OPEN:
             self._refuse_state()
-        if self.encoder.records_count == 0:
+        if self.batch.encoder.records_count == 0:
             self._close(b"")
             return b""
-        if self.encoder.options.codec:
+        if self.batch.encoder.options.codec:
             payload = self._payload()
-        cdef size_t header = header_size(&self.encoder.options)
-        result = PyBytes_FromStringAndSize(NULL, header + payload.size)
-        cdef uint8_t* start = <uint8_t*>PyBytes_AS_STRING(result)
-        memcpy(start + header, payload.data, payload.size)
-        batch_finish(&self.encoder, start, header + payload.size)
+        result = PyBytes_FromStringAndSize(NULL, header_size(&self.batch.encoder.options) + payload.size)
+        write_around(&self.batch.encoder, payload.data, payload.size, <uint8_t*>PyBytes_AS_STRING(result))
         self._close(result)
         return result
 
@@ -460,14 +413,14 @@ cdef class BatchBuilder:
         cdef int status
         self.state = BUSY
         with nogil:
-            status = finish_payload(&self.exact, &self.encoder.options, &self.records, &err)
+            status = finish_payload(&self.exact, &self.batch, &err)
         self.state = OPEN
         check(status, &err)
         return &self.exact.proven
 
     cdef int _close(self, bytes result) except -1:
         self.result_size = len(result)
-        self.payload_size = <int64_t>self.records.size
+        self.payload_size = <int64_t>self.batch.records.size
         self._free()
         self.state = CLOSED
         return 0
@@ -498,12 +451,12 @@ cdef class BatchBuilder:
     @property
     def magic(self):
         """0, 1 or 2."""
-        return self.encoder.options.magic
+        return self.batch.encoder.options.magic
 
     @property
     def compression_type(self):
-        """"none", "gzip", "snappy", "lz4" or "zstd"."""
-        return name_of(self.codecs, self.encoder.options.codec)
+        """Name of the codec."""
+        return name_of(self.codecs, self.batch.encoder.options.codec)
 
     @property
     def limit(self):
@@ -513,12 +466,12 @@ cdef class BatchBuilder:
     @property
     def records_count(self):
         """Records appended."""
-        return self.encoder.records_count
+        return self.batch.encoder.records_count
 
     @property
     def base_offset(self):
         """Offset of the batch."""
-        return self.encoder.base_offset
+        return self.batch.encoder.base_offset
 
     @property
     def last_offset(self):
@@ -541,7 +494,8 @@ cdef class BatchBuilder:
         >>> builder.next_offset
         15
         """
-        return self.encoder.last_offset if self.encoder.last_offset >= self.encoder.base_offset else None
+        cdef const batch_encoder* e = &self.batch.encoder
+        return e.last_offset if e.last_offset >= e.base_offset else None
 
     @last_offset.setter
     @cython.critical_section
@@ -549,35 +503,36 @@ cdef class BatchBuilder:
         cdef int64_t number = integer_of(offset, "last_offset", 0, INT64_MAX)  # may run the caller's code
         if self.state != OPEN:
             self._refuse_state()
-        cdef int64_t least = max(self.encoder.last_offset, self.encoder.base_offset)
-        self.encoder.last_offset = integer_of(number, "last_offset", least, max_last_offset(self.encoder.base_offset))
+        cdef batch_encoder* e = &self.batch.encoder
+        e.last_offset = integer_of(number, "last_offset", max(e.last_offset, e.base_offset),
+                                   max_last_offset(e.base_offset))
 
     @property
     def next_offset(self):
         """Offset of the next record, unless `append` is given another."""
-        return <int64_t>(<uint64_t>self.encoder.last_offset + 1)
+        return <int64_t>(<uint64_t>self.batch.encoder.last_offset + 1)
 
     @property
     def base_timestamp(self):
         """ms: timestamp of the first record, or the delete horizon; None before the first record."""
-        if self.encoder.records_count == 0 and self.encoder.options.delete_horizon_ms < 0:
+        if self.batch.encoder.records_count == 0 and self.batch.encoder.options.delete_horizon_ms < 0:
             return None
-        return self.encoder.base_timestamp
+        return self.batch.encoder.base_timestamp
 
     @property
     def max_timestamp(self):
         """ms: the largest timestamp, or the log append time; -1 if no record has one."""
-        return batch_max_timestamp(&self.encoder)
+        return batch_max_timestamp(&self.batch.encoder)
 
     @property
     def offset_of_max_timestamp(self):
         """Offset of the first record that has the largest timestamp; -1 if no record has one."""
-        return self.encoder.offset_of_max_timestamp
+        return self.batch.encoder.offset_of_max_timestamp
 
     @property
     def uncompressed_size(self):
         """Bytes of the records before compression, without a header."""
-        return self.payload_size if self.state == CLOSED else <int64_t>self.records.size
+        return self.payload_size if self.state == CLOSED else <int64_t>self.batch.records.size
 
     @property
     @cython.critical_section
@@ -585,12 +540,12 @@ cdef class BatchBuilder:
         """Bytes of the finished batch: exact without a codec and after `build`, else an upper bound."""
         if self.state == CLOSED:
             return self.result_size
-        if self.encoder.records_count == 0:
+        if self.batch.encoder.records_count == 0:
             return 0
-        if not self.encoder.options.codec:
-            return <int64_t>(header_size(&self.encoder.options) + self.records.size)
-        cdef size_t most = most_payload(&self.exact, &self.encoder.options, self.records.size)
-        return min(self.exact.size, <int64_t>(header_size(&self.encoder.options) + most))
+        if not self.batch.encoder.options.codec:
+            return <int64_t>(header_size(&self.batch.encoder.options) + self.batch.records.size)
+        cdef size_t most = most_payload(&self.exact, &self.batch, self.batch.records.size)
+        return min(self.exact.size, <int64_t>(header_size(&self.batch.encoder.options) + most))
 
     @property
     def is_closed(self):

@@ -2,10 +2,9 @@
 
 from libc.stdint cimport int64_t
 
-from recordpress._buffers cimport pooled
 from recordpress._c.wire cimport rp_batch, rp_error, rp_record
 from recordpress.codecs.context cimport codec_context
-from recordpress.record.encode cimport batch_encoder
+from recordpress.record.open_batch cimport open_batch
 
 
 # What an older magic cannot say; in the order of LOST.
@@ -25,8 +24,7 @@ cdef enum:
 # Zero but for `magic`, the one that is wanted, before the first batch.
 ctypedef struct converter:
     int magic
-    batch_encoder encoder
-    pooled records          # of the open batch, as they will be written
+    open_batch batch
     int64_t lost[LOST_KINDS]
 
 
@@ -36,16 +34,7 @@ cdef void count_lost_header(converter* c, const rp_batch* batch, int64_t records
 # Leaves what the magic can say of a record of `batch`, and counts the rest.
 cdef void drop_fields(converter* c, const rp_batch* batch, rp_record* row) noexcept nogil
 
-# An open batch in the magic that is wanted, from its first record on. RP_CODEC_MAGIC: it has no such codec.
+# Begins the batch in the magic that is wanted, from its first record on; batch_add and batch_close do the rest, by the
+# rules of MemoryRecordsBuilder. RP_CODEC_MAGIC: that magic has no such codec.
 cdef int convert_begin(converter* c, const rp_record* first, codec_context* context, int codec, int level,
                        rp_error* err) noexcept nogil
-
-# Appends a record to the open batch, by the rules of MemoryRecordsBuilder.
-cdef int convert_record(converter* c, const rp_record* row, rp_error* err) noexcept nogil
-
-# Appends the batch to `out`.
-cdef int convert_end(converter* c, codec_context* context, pooled* out, rp_error* err) noexcept nogil
-
-# Appends a batch, in any magic, whose records lie encoded in `records`.
-cdef int write_batch(const batch_encoder* e, const pooled* records, codec_context* context, pooled* out,
-                     rp_error* err) noexcept nogil

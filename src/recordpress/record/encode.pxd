@@ -15,7 +15,7 @@ H is 61 (v2), 26 or 34 (v0/v1 wrapper), 0 (v0/v1 without codec: its records are 
 Source: org.apache.kafka.common.record.MemoryRecordsBuilder.
 """
 
-from libc.stdint cimport INT32_MAX, INT64_MAX, int16_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, int16_t, int32_t, int64_t, uint8_t, uint64_t
 
 from recordpress._c.wire cimport (
     RP_BATCH_HEADER,
@@ -42,6 +42,7 @@ from recordpress._c.wire cimport (
 from recordpress.checksum cimport crc32_update
 from recordpress.codecs.codec cimport codec_table
 from recordpress.codecs.table cimport CodecTable
+from recordpress.record.header cimport header_row
 
 cdef enum:
     NO_TIMESTAMP = -1
@@ -65,6 +66,19 @@ ctypedef struct batch_options:
     int64_t delete_horizon_ms   # or another timestamp that a v2 header has as its base; -1: none
 
 
+ctypedef fused header_fields:
+    rp_batch
+    header_row
+
+
+# Give batches the fields of another one's header that a producer set.
+cdef inline void keep_header(batch_options* o, const header_fields* h) noexcept nogil:
+    o.producer_id = h.producer_id
+    o.producer_epoch = h.producer_epoch
+    o.base_sequence = h.base_sequence
+    o.partition_leader_epoch = h.partition_leader_epoch
+
+
 ctypedef struct batch_encoder:
     batch_options options
     int64_t base_offset
@@ -74,6 +88,9 @@ ctypedef struct batch_encoder:
     int64_t offset_of_max_timestamp
     int64_t records_count
 
+
+# Options of a batch without a producer, a leader epoch or LogAppendTime.
+cdef void plain_options(batch_options* o, int magic, const codec_table* codecs, int codec, int level) noexcept nogil
 
 # Fill `o` by the rules of MemoryRecordsBuilder from the arguments of `call`, the function or class that was called.
 # `given` holds the keywords that are no parameters of it: the options in recordpress.typing.BatchOptions, and others,
@@ -115,7 +132,7 @@ cdef inline int record_check(const batch_encoder* e, const rp_record* row, rp_er
 
 cdef inline bint offset_delta_fits(const batch_encoder* e, const rp_record* row) noexcept nogil:
     """The field's range. It bounds the records count, too."""
-    return row.offset - e.base_offset <= INT32_MAX
+    return <uint64_t>row.offset - <uint64_t>e.base_offset <= <uint64_t>INT32_MAX
 
 
 cdef inline int64_t max_last_offset(int64_t base_offset) noexcept nogil:

@@ -3,17 +3,12 @@
 from libc.stdint cimport INT16_MAX, INT64_MAX
 
 from recordpress._c.wire cimport (
-    RP_CONTROL,
-    RP_CRC_OFFSET,
-    RP_ATTRIBUTES_OFFSET,
-    RP_DELETE_HORIZON,
-    RP_TRANSACTIONAL,
-    rp_batch_write,
+    RP_CONTROL, RP_CRC_OFFSET, RP_ATTRIBUTES_OFFSET, RP_DELETE_HORIZON, RP_TRANSACTIONAL, rp_batch_write,
     rp_wrapper_write,
 )
 from recordpress._arguments cimport did_you_mean, flag_of, integer_of, time_of
 from recordpress.checksum cimport crc32c_update
-from recordpress.codecs.codec cimport codec, row_of
+from recordpress.codecs.codec cimport codec as codec_row, codec_table, row_of
 from recordpress.codecs.table cimport CodecTable, codec_of, level_of, name_of
 
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -137,17 +132,22 @@ cdef int take_times(batch_options* o, object timestamp_type, object log_append_t
     return 0
 
 
-cdef int begin_options(batch_options* o, object magic, object compression_type, object level, CodecTable codecs,
-                       object is_control) except -1:
-    o.magic = <int>integer_of(magic, "magic", 0, 2)
-    cdef const codec* row = codec_of(codecs, compression_type)
-    o.codecs = &codecs.rows
-    o.codec = row.id
-    o.level = level_of(row, level)
-    o.attributes = row.attributes | (RP_CONTROL if flag_of(is_control, "is_control") else 0)
+cdef void plain_options(batch_options* o, int magic, const codec_table* codecs, int codec, int level) noexcept nogil:
+    cdef const codec_row* row = row_of(codecs, codec)
+    o.magic, o.codecs, o.codec, o.level = magic, codecs, codec, level
+    o.attributes = row.attributes if row != NULL else 0
     o.log_append_time = o.producer_id = o.delete_horizon_ms = -1
     o.base_sequence = o.partition_leader_epoch = -1
     o.producer_epoch = -1
+
+
+cdef int begin_options(batch_options* o, object magic, object compression_type, object level, CodecTable codecs,
+                       object is_control) except -1:
+    cdef int number = <int>integer_of(magic, "magic", 0, 2)
+    cdef const codec_row* row = codec_of(codecs, compression_type)
+    plain_options(o, number, &codecs.rows, row.id, level_of(row, level))
+    if flag_of(is_control, "is_control"):
+        o.attributes |= RP_CONTROL
     return 0
 
 

@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 from recordpress._buffers cimport pooled, pooled_reserve_more
 from recordpress._c.wire cimport (
     RP_ATTRIBUTES_OFFSET, RP_BATCH_HEADER, RP_CODEC_MAGIC, RP_CODEC_MASK, RP_CONTROL, RP_CRC_OFFSET, RP_END,
-    RP_ENTRY_SIZE_MAX, RP_LOG_APPEND_TIME, RP_LOG_OVERHEAD, RP_MAGIC, RP_MESSAGE_ATTRIBUTES_OFFSET,
+    RP_ENTRY_SIZE_MAX, RP_LOG_APPEND_TIME, RP_LOG_OVERHEAD, RP_MAGIC, RP_MAGIC_OFFSET, RP_MESSAGE_ATTRIBUTES_OFFSET,
     RP_MESSAGE_CRC_OFFSET, RP_MESSAGE_TIMESTAMP_OFFSET, RP_NONE, RP_OK, RP_WRAPPER_NULL, rp_batch, rp_cursor,
     rp_cursor_of, rp_error, rp_fail, rp_message_next, rp_message_read, rp_record, rp_source, rp_source_fail,
     rp_store_be32, rp_store_be64,
@@ -46,7 +46,7 @@ cdef bint is_kept(const recompressor* r, const uint8_t* entry) noexcept nogil:
 
 cdef int check_codec(const recompressor* r, rp_error* err) noexcept nogil:
     if r.batch.magic < r.least_magic:
-        return rp_fail(err, RP_CODEC_MAGIC, 16, r.batch.magic, r.least_magic)
+        return rp_fail(err, RP_CODEC_MAGIC, RP_MAGIC_OFFSET, r.batch.magic, r.least_magic)
     return RP_OK
 
 
@@ -125,7 +125,7 @@ cdef int unwrap(recompressor* r, const rp_source* source, rp_error* err) noexcep
         if status != RP_OK:
             return RP_OK if status == RP_END else status
         if inner.magic != 0 and inner.magic != 1:  # as a separate entry it would be another format
-            rp_fail(err, RP_MAGIC, 16, inner.magic, 1)
+            rp_fail(err, RP_MAGIC, RP_MAGIC_OFFSET, inner.magic, 1)
             return rp_source_fail(source, at, err)
         start = r.out.size
         if append(&r.out, at, <size_t>inner.size, err) != RP_OK:

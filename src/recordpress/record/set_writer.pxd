@@ -6,28 +6,29 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from recordpress._buffers cimport pooled
 from recordpress._c.wire cimport rp_error, rp_record
 from recordpress.codecs.context cimport codec_context
-from recordpress.record.encode cimport batch_encoder, batch_options
+from recordpress.record.encode cimport batch_options
+from recordpress.record.open_batch cimport open_batch
 
 
 ctypedef struct set_writer:
-    batch_encoder encoder
+    open_batch batch          # without a codec its records are the whole set, whose memory is `result`
     int64_t batch_bytes       # where a batch is cut: uncompressed bytes, header included
     int64_t batch_records     # and records
     int64_t rows              # written so far
     int64_t first_row         # since the options last changed, and its offset: base_sequence belongs to it
     int64_t first_offset
     int32_t base_sequence
-    bint has_base_offset               # the next batch has base_offset, and ends where writer_next or writer_end says
+    bint has_base_offset      # the next batch has base_offset, and ends where writer_next or writer_end says
     bint begun                # that batch was
     int64_t base_offset
-    bint has_timestamp_type                # rows say their timestamp type
+    bint has_timestamp_type   # rows say their timestamp type
     bint mixed                # batches may have different codecs, or none: all of them go through a context
-    size_t start              # of the open batch in out
-    pooled out                # the record set. Without a codec its memory is `result`, else it is pooled
+    size_t start              # where the records of the open batch begin
     const uint8_t* taken      # records of the open batch that lie elsewhere: see writer_take
     size_t taken_size
     PyObject* result
-    codec_context* context    # with a codec: its scratch holds the open batch's records
+    codec_context* context    # with a codec: its scratch is the memory of the open batch's records
+    pooled out                # and this the record set
 
 
 cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) except -1

@@ -1,4 +1,4 @@
-"""Codecs that are not Kafka's, which executors import too."""
+"""Codecs other than Kafka's, which executors import too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Codecs: TypeAlias = "CodecRegistry | str | Iterable[str] | None"
 
 
 def registry_of(codecs: Codecs, argument: str = "codecs") -> CodecRegistry | None:
-    """Return a registry, or import the codecs at ``"package.module:attribute"``; None stands for Kafka's codecs only.
+    """Return a registry, or import the codecs at ``"package.module:attribute"``; None means only Kafka's codecs.
 
     The paths must come from the user, never from data, because the modules are imported.
     """

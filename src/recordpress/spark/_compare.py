@@ -1,25 +1,22 @@
-"""compare: whether two logs hold the same records, by digests that executors make."""
+"""compare: whether two logs hold the same records, by digests that executors compute."""
 
 from __future__ import annotations
 
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-import pyarrow as pa
-
-from recordpress._arguments import INT64_MAX
+from recordpress._arguments import INT64_MAX, choice
 from recordpress.errors import RecordpressError
 from recordpress.log import Finding, Log
 from recordpress.log.copy.tasks import manifest_of
 from recordpress.log.splits import LogSplit, Piece, digests_of, plan
 from recordpress.spark._codecs import Codecs
-from recordpress.spark._jobs import Paths, check_choice, opened, schema_of_partitions, task_bytes
+from recordpress.spark._jobs import OnCorrupt, Paths, opened, schema_of, task_bytes
 from recordpress.spark._run import run, table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-OnCorrupt: TypeAlias = Literal["raise", "skip"]
 Damage: TypeAlias = "dict[Key, list[str]]"
 By: TypeAlias = Literal["manifests", "records"]
 Key: TypeAlias = "tuple[str | None, int | None]"
@@ -27,15 +24,9 @@ Digests: TypeAlias = "dict[Key, list[tuple[int, int, str]]]"
 Work: TypeAlias = "tuple[int, tuple[LogSplit, ...], frozenset[Key], bool]"
 Done: TypeAlias = "tuple[Key, list[tuple[int, int, str]] | Finding]"
 
-_RESULT = schema_of_partitions(
-    [
-        ("isSame", pa.bool_()),
-        ("recordsLeft", pa.int64()),
-        ("recordsRight", pa.int64()),
-        ("differsFrom", pa.int64()),
-        ("byManifest", pa.bool_()),
-        ("findings", pa.list_(pa.string())),
-    ]
+_RESULT = schema_of(
+    "topic string, partition int, isSame boolean, recordsLeft long, recordsRight long, differsFrom long, "
+    "byManifest boolean, findings array<string>"
 )
 _WHOLE = 1 << 62  # bytes: a partition's digest is that of its records one after another
 
@@ -49,7 +40,7 @@ def compare(
     on_corrupt: OnCorrupt = "raise",
     codecs: Codecs = None,
 ) -> DataFrame:
-    """Whether two logs hold the same records, partition by partition, regardless of codecs and batches.
+    """Compare the records of two logs, partition by partition, regardless of codecs and batches.
 
     Compared are `recordpress.log.RecordDigest`: offset, timestamp and its type, key, value and headers of every record,
     and what the batches say of their producers and transactions. Where both have the same segments, each segment is
@@ -92,8 +83,8 @@ def compare(
     >>> recordpress.spark.compare(spark, "demo/logs/sessions-0", target).where("NOT isSame").count()
     0
     """
-    check_choice("by", by, get_args(By))
-    check_choice("on_corrupt", on_corrupt, get_args(OnCorrupt))
+    choice("by", by, get_args(By))
+    choice("on_corrupt", on_corrupt, get_args(OnCorrupt))
     logs = opened(left, codecs, "left"), opened(right, codecs, "right")
     bases = [_bases(log) for log in logs]
     both = bases[0].keys() & bases[1].keys()
@@ -127,7 +118,7 @@ def compare(
 
 
 def digests_from_manifest(paths: Paths, log: Log) -> Digests:
-    """What a manifest says of the partitions whose files it knows."""
+    """Return the digests in a manifest of the partitions whose files it lists."""
     manifest = manifest_of(paths)
     found: Digests = {}
     for place in manifest.partitions if manifest is not None and manifest.complete else ():
@@ -150,7 +141,7 @@ def _bases(log: Log) -> dict[Key, list[int]]:
 
 
 def _pieces(spark: SparkSession, log: Log, joined: frozenset[Key]) -> list[Piece]:
-    """A task has segments that are digested one by one, or a partition whose segments are digested together."""
+    """Return tasks: segments with separate digests, or a partition whose segments share a digest."""
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     together = log.select(lambda one: (one.topic, one.partition) in joined).partitions
     apart = log.select(lambda one: (one.topic, one.partition) not in joined).partitions

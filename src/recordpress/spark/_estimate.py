@@ -1,38 +1,23 @@
-"""estimate: the saving of each codec and level, from samples that all executors take."""
+"""estimate: the saving of each codec and level, from samples on all executors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from recordpress.analysis import DEFAULT_CODECS, Setting, parse_codecs
 from recordpress.analysis.sample_tasks import TopicEstimate, measured, placed
 from recordpress.spark._codecs import Codecs, registry_of
-from recordpress.spark._jobs import Paths, opened, task_bytes
+from recordpress.spark._jobs import Paths, opened, schema_of, task_bytes
 from recordpress.spark._run import run, table
 from recordpress.typing import Integer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_RESULT = pa.schema(
-    [
-        ("topic", pa.string()),
-        ("codec", pa.string()),
-        ("level", pa.int32()),
-        ("bytes", pa.int64()),
-        ("sampledBytes", pa.int64()),
-        ("sampledRecords", pa.int64()),
-        ("ratio", pa.float64()),
-        ("ratioBefore", pa.float64()),
-        ("bytesAfter", pa.int64()),
-        ("savedBytes", pa.int64()),
-        ("saved", pa.float64()),
-        ("cpuSeconds", pa.float64()),
-        ("findings", pa.list_(pa.string())),
-    ]
+_RESULT = schema_of(
+    "topic string, codec string, level int, bytes long, sampledBytes long, sampledRecords long, ratio double, "
+    "ratioBefore double, bytesAfter long, savedBytes long, saved double, cpuSeconds double, findings array<string>"
 )
 
 
@@ -45,7 +30,7 @@ def estimate(
     seed: Integer = 0,
     registry: Codecs = None,
 ) -> DataFrame:
-    """What each codec and level would make of a log, from samples that are spread over it. Nothing is written.
+    """Estimate the size of a log with each codec and level, from samples of the whole log; nothing is written.
 
     Places are chosen on the driver from names and sizes; executors read the batches there, decompress them, and measure
     them with every setting as `recordpress.analyze` does: batches keep their depth, and what was compressed is read

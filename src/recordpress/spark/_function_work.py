@@ -1,4 +1,4 @@
-"""What functions of columns do on executors: Arrow arrays in, Arrow arrays out.
+"""The work of column functions on executors: Arrow arrays in, Arrow arrays out.
 
 The arrays that come out have together as many rows as the one that went in. There are several where one would be too
 large for Arrow, or for a worker's memory.
@@ -12,12 +12,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from recordpress.codecs import CodecRegistry, Dictionary
+from recordpress.codecs import CodecRegistry
+from recordpress.codecs.choice import CodecChoice
 from recordpress.codecs.dictionary_types import Dictionaries
 from recordpress.columns import compress_values, crc32c_values, decompress_values, read_columns, write_columns
 from recordpress.errors import ArgumentTypeError, OutputTooLargeError, RecordpressError
 from recordpress.spark.schema import arrow_schema, as_column
-from recordpress.typing import Level
 
 SET_COLUMNS = ("key", "value", "offset", "timestamp", "timestampType", "headers")
 _AT_ONCE = 16 << 20  # bytes of results after which an array ends
@@ -31,17 +31,12 @@ class Checksum:
 
 @dataclass(frozen=True)
 class Compress:
-    compression_type: Any
-    level: Level
-    dictionary: Dictionary | None
-    codecs: Any
+    codec: CodecChoice
     nulls: bool  # a value that cannot be turned becomes null
 
     def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
         def call(some: pa.Array) -> pa.Array:
-            return pa.array(
-                compress_values(some, self.compression_type, self.level, dictionary=self.dictionary, codecs=self.codecs)
-            )
+            return pa.array(compress_values(some, **self.codec.options, dictionary=self.codec.dictionary))
 
         return _in_parts(call, values, self.nulls)
 
@@ -71,7 +66,7 @@ class Decompress:
 
 
 def _in_parts(call: Callable[[pa.Array], pa.Array], values: pa.Array, nulls: bool) -> Iterator[pa.Array]:
-    """The result in one array; or in halves, where it is too large for one, or a value of it must become null."""
+    """Return the result in one array, or in two if it is too large for one or a value must become null."""
     try:
         found = call(values)
     except ArgumentTypeError:
@@ -113,7 +108,7 @@ class ReadSet:
 
 
 def _struct_of(batches: Iterable[pa.RecordBatch]) -> pa.StructArray:
-    """Records as structs, with the nested names that Spark expects."""
+    """Return records as structs, with the nested names that Spark expects."""
     schema = arrow_schema(SET_COLUMNS)
     structs = [
         pa.StructArray.from_arrays([as_column(batch.column(one.name), one) for one in schema], fields=list(schema))
@@ -138,23 +133,15 @@ def _lists(found: list[pa.StructArray | None]) -> pa.ListArray:
 
 @dataclass(frozen=True)
 class WriteSet:
-    compression_type: Any
-    level: Level
+    codec: CodecChoice
     coerce_timestamps: bool
-    codecs: Any
     nulls: bool
 
     def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
         _check_type(values.type, _is_list_of_structs, "write_record_set takes a column of array<struct>")
 
         def one(records: pa.Scalar) -> bytes:
-            return write_columns(
-                records.values,
-                self.compression_type,
-                self.level,
-                coerce_timestamps=self.coerce_timestamps,
-                codecs=self.codecs,
-            )
+            return write_columns(records.values, **self.codec.options, coerce_timestamps=self.coerce_timestamps)
 
         return _one_by_one(one, values, _binaries, self.nulls)
 
@@ -175,7 +162,7 @@ def _binaries(found: list[bytes | None]) -> pa.Array:
 def _one_by_one(
     call: Callable[[pa.Scalar], Any], values: pa.Array, joined: Callable[[list[Any]], pa.Array], nulls: bool
 ) -> Iterator[pa.Array]:
-    """A record set for each row: thousands of records in one call."""
+    """Write a record set for each row: thousands of records in one call."""
     found: list[Any] = []
     size = 0
     for row, value in enumerate(values):

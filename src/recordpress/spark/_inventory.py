@@ -1,4 +1,4 @@
-"""inventory: which codecs, how deep the batches, which formats: from headers, on all executors."""
+"""inventory: codecs, batch depths and formats of a log, from headers, on all executors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recordpress._arguments import check_flags
 from recordpress.log import LogStats, Share, stats_of
 from recordpress.log.splits import Piece
 from recordpress.spark._codecs import Codecs
-from recordpress.spark._jobs import Paths, opened, pieces, schema_of_partitions
+from recordpress.spark._jobs import Paths, opened, pieces, schema_of
 from recordpress.spark._run import run, table
 from recordpress.spark.options import HEADER_TASK_BYTES
 
@@ -20,28 +20,18 @@ if TYPE_CHECKING:
 Key: TypeAlias = "tuple[str | None, int | None, str]"
 
 _SHARE = [("batches", pa.int64()), ("bytes", pa.int64()), ("records", pa.int64())]
-_RESULT = schema_of_partitions(
-    [
-        ("segments", pa.int64()),
-        ("bytes", pa.int64()),
-        ("batches", pa.int64()),
-        ("records", pa.int64()),
-        ("recordsPerBatch", pa.float64()),
-        ("codecs", pa.map_(pa.string(), pa.struct([*_SHARE, ("ratio", pa.float64())]))),
-        ("magics", pa.map_(pa.int32(), pa.struct(_SHARE))),
-        ("depths", pa.map_(pa.int64(), pa.struct(_SHARE))),
-        ("controlBatches", pa.int64()),
-        ("transactionalBatches", pa.int64()),
-        ("firstTimestamp", pa.timestamp("us", "UTC")),
-        ("lastTimestamp", pa.timestamp("us", "UTC")),
-        ("sampled", pa.bool_()),
-        ("findings", pa.list_(pa.string())),
-    ]
+_RESULT = schema_of(
+    "topic string, partition int, segments long, bytes long, batches long, records long, recordsPerBatch double, "
+    "codecs codecs, magics magics, depths depths, controlBatches long, transactionalBatches long, "
+    "firstTimestamp timestamp, lastTimestamp timestamp, sampled boolean, findings array<string>",
+    codecs=pa.map_(pa.string(), pa.struct([*_SHARE, ("ratio", pa.float64())])),
+    magics=pa.map_(pa.int32(), pa.struct(_SHARE)),
+    depths=pa.map_(pa.int64(), pa.struct(_SHARE)),
 )
 
 
 def inventory(spark: SparkSession, src: Paths, *, full: bool = False, codecs: Codecs = None) -> DataFrame:
-    """The contents of a log, from the headers of its batches; only a few batches are decompressed, for the ratios.
+    """Summarize the contents of a log from batch headers; only a few batches are decompressed, for the ratios.
 
     Parameters
     ----------

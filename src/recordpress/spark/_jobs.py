@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pyarrow as pa
 
-from recordpress._arguments import shown_value
-from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.files import named
 from recordpress.log import Log, open_log
 from recordpress.log.splits import Piece, plan
@@ -21,25 +19,28 @@ from recordpress.spark.options import TASK_BYTES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+OnCorrupt: TypeAlias = Literal["raise", "skip"]
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 
 
-def schema_of_partitions(fields: list[tuple[str, pa.DataType]]) -> pa.Schema:
-    """Return the schema of a result with a row per partition, or several."""
-    return pa.schema([("topic", pa.string()), ("partition", pa.int32()), *fields])
+_TYPES = {
+    "array<string>": pa.list_(pa.string()),
+    "boolean": pa.bool_(),
+    "double": pa.float64(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "string": pa.string(),
+    "timestamp": pa.timestamp("us", "UTC"),
+}
 
 
-def check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
-    """Raise unless an argument is one of a few words."""
-    if not isinstance(value, str):
-        what = f"a str, one of {', '.join(accepted)}, not {type(value).__name__}"
-        raise ArgumentTypeError(f"{name} must be {what}", field=name)
-    if value not in accepted:
-        raise InvalidArgumentError(f"{name} must be one of {', '.join(accepted)}, not {shown_value(value)}", field=name)
+def schema_of(columns: str, **types: pa.DataType) -> pa.Schema:
+    """Return the schema of a result from its columns in Spark's notation; `types` are further types by name."""
+    return pa.schema([(name, (_TYPES | types)[kind]) for name, kind in (one.split() for one in columns.split(", "))])
 
 
 def opened(src: Paths, codecs: Codecs = None, argument: str = "src") -> Log:
-    """Open the log at the paths that an argument of a job names."""
+    """Open the log at the paths in an argument of a job."""
     own = registry_of(codecs)
     with named(argument):
         return open_log(src, codecs=own)
@@ -64,7 +65,7 @@ def pieces(
     with_files: bool = False,
     by_state: bool = False,
 ) -> list[Piece]:
-    """Plan a piece of at most `most` bytes per task; `by_state`: begin pieces at snapshots of producers."""
+    """Plan a split of at most `most` bytes per task; with `by_state`, splits begin at snapshots of producers."""
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     return plan(
         log.partitions,

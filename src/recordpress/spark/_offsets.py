@@ -1,4 +1,4 @@
-"""Which topics, partitions and offsets: the options of Spark's Kafka source (KafkaOffsetRangeLimit, JsonUtils)."""
+"""Topics, partitions and offsets: the options of Spark's Kafka source (KafkaOffsetRangeLimit, JsonUtils)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOGGER = logging.getLogger("recordpress.spark")
 _EARLIEST, _LATEST = -2, -1  # in JSON, as in Spark's
 
 TOPIC_OPTIONS = (
-    Option("subscribe", "Topics, between commas.", "all"),
+    Option("subscribe", "Topics, separated by commas.", "all"),
     Option("subscribePattern", "Regular expression for the whole name of a topic."),
     Option("assign", 'Partitions by topic, as JSON: {"orders": [0, 1]}.'),
 )
@@ -28,7 +28,7 @@ BOUND_OPTIONS = (
     Option("startingOffsets", 'earliest, latest (streams), or JSON: {"orders": {"0": 23}}.', "earliest"),
     Option("endingOffsets", "latest, or JSON.", "latest", "batch"),
     Option("startingTimestamp", "Milliseconds since 1970, for all partitions; takes precedence over offsets."),
-    Option("endingTimestamp", "Milliseconds since 1970, not included.", "", "batch"),
+    Option("endingTimestamp", "Milliseconds since 1970, excluded.", "", "batch"),
     Option("startingOffsetsByTimestamp", "Milliseconds by partition, as JSON; takes precedence over offsets."),
     Option("endingOffsetsByTimestamp", "Milliseconds by partition, as JSON.", "", "batch"),
     Option("startingOffsetsByTimestampStrategy", "Partitions without a record that late: error or latest.", "error"),
@@ -44,30 +44,14 @@ Range: TypeAlias = "tuple[int | None, int | None]"
 
 @dataclass(frozen=True)
 class Topics:
-    """Return the wanted partitions; all by default.
-
-    Attributes
-    ----------
-    names : tuple of str
-        ``subscribe``.
-    pattern : str
-        ``subscribePattern``: a regular expression for the whole name.
-    assigned : dict of str to tuple of int, or None
-        ``assign``: partitions by topic.
-    """
+    """Filter of partitions; the default selects all."""
 
     names: tuple[str, ...] = ()
     pattern: str = ""
     assigned: dict[str, tuple[int, ...]] | None = None
 
     def of(self, partitions: Iterable[Partition], where: str, *, may_come: bool = False) -> list[Partition]:
-        """The wanted partitions; with `may_come` the existing ones.
-
-        Raises
-        ------
-        InvalidArgumentError
-            One that is named is not there.
-        """
+        """Return the selected partitions; with `may_come`, only the existing ones."""
         found = list(partitions)
         if may_come:
             return [partition for partition in found if self._wants(partition)]
@@ -85,7 +69,7 @@ class Topics:
             matches = re.compile(self.pattern).fullmatch
             kept = [partition for partition in found if partition.topic is not None and matches(partition.topic)]
             if not kept:
-                self._refuse_missing([f"that matches {self.pattern!r}"], topics, where, "subscribePattern")
+                self._refuse_missing([f"matching {self.pattern!r}"], topics, where, "subscribePattern")
             return kept
         return found
 
@@ -105,31 +89,26 @@ class Topics:
 
 
 def parse_topics(text: Text) -> Topics:
-    """From ``subscribe``, ``subscribePattern`` or ``assign``.
-
-    Raises
-    ------
-    InvalidArgumentError
-    """
+    """Parse ``subscribe``, ``subscribePattern`` or ``assign``."""
     given = [name for name in ("subscribe", "subscribePattern", "assign") if text(name) is not None]
     names = tuple(name for one in (text("subscribe") or "").split(",") if (name := one.strip()))
     if len(given) > 1:
-        raise InvalidArgumentError(f"only one of {', '.join(given)} can be given", field=given[1])
+        raise InvalidArgumentError(f"only one of {', '.join(given)} is accepted", field=given[1])
     pattern = text("subscribePattern") or ""
     _check_pattern(pattern)
     assigned = text("assign")
     found = Topics(names, pattern, None if assigned is None else _assigned(assigned))
     if given and not (names or pattern or any((found.assigned or {}).values())):
         raise InvalidArgumentError(
-            f"option {given[0]} names no topic: without it all are read, and else there must be at least one",
+            f"option {given[0]} names no topic: name at least one, or omit the option to read all",
             field=given[0],
         )
     return found
 
 
 def _check_pattern(pattern: str) -> None:
-    """Raise for an invalid regular expression, and for sets in sets, which Java knows and Python does not."""
-    what = "is not a regular expression that Python knows"
+    """Raise an error for an invalid regular expression, and for nested sets, which only Java supports."""
+    what = "is not a regular expression that Python accepts"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", FutureWarning)
@@ -156,18 +135,7 @@ def _assigned(text: str) -> dict[str, tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class Bound:
-    """One end of the offsets.
-
-    Attributes
-    ----------
-    option : str
-        Where it was said.
-    kind : {'all', 'latest', 'offsets', 'timestamp', 'timestamps'}
-    timestamp : int
-        In ms, for every partition.
-    by_partition : dict of (str, int) to int
-        Offsets or timestamps.
-    """
+    """One end of the offsets."""
 
     option: str
     kind: Kind = "all"
@@ -177,38 +145,25 @@ class Bound:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Both ends.
-
-    Attributes
-    ----------
-    start, end : Bound
-    is_latest_if_none : bool
-        ``startingOffsetsByTimestampStrategy`` is ``latest``: a partition without a record that late gives none.
-    """
+    """Both ends."""
 
     start: Bound = Bound("startingOffsets")
     end: Bound = Bound("endingOffsets")
     is_latest_if_none: bool = False
 
     def refuse_latest(self) -> None:
-        """Raise for a start at the end, which is for streams."""
+        """Raise an error for a start at the end, which only streams accept."""
         if self.start.kind == "latest":
             raise InvalidArgumentError(
-                "option startingOffsets cannot be latest when all of a log is read", field="startingOffsets"
+                "option startingOffsets cannot be latest in a batch query", field="startingOffsets"
             )
         if self.start.kind == "offsets" and _LATEST in self.start.by_partition.values():
             raise InvalidArgumentError(
-                "option startingOffsets cannot be -1, latest, when all of a log is read", field="startingOffsets"
+                "option startingOffsets cannot be -1 (latest) in a batch query", field="startingOffsets"
             )
 
     def first_offset(self, partition: Partition, end: int) -> int:
-        """Where a stream begins to read a partition that can be read up to `end`.
-
-        Raises
-        ------
-        InvalidArgumentError
-            The partition has no record as late as a timestamp.
-        """
+        """Return the offset at which a stream begins to read a partition that can be read up to `end`."""
         first: int = partition.segments[0].base_offset
         if self.start.kind == "all":
             return first
@@ -219,19 +174,14 @@ class Bounds:
         return first if wanted is None else wanted
 
     def ranges(self, partitions: Iterable[Partition], fail_on_data_loss: bool) -> dict[str, Range]:
-        """By the partitions' text: the first offset that is wanted, and the one after the last.
-
-        Raises
-        ------
-        InvalidArgumentError
-            A partition or an offset that is not there.
-        """
+        """Return the first offset and the end offset of each partition, by its text."""
         found = list(partitions)
         there = {(partition.topic, partition.partition) for partition in found}
         for bound in (self.start, self.end):
             if missing := [f"{topic}-{number}" for topic, number in bound.by_partition if (topic, number) not in there]:
                 raise InvalidArgumentError(
-                    f"option {bound.option} names {', '.join(missing)}, which is not read"[:1000], field=bound.option
+                    f"option {bound.option} names {', '.join(missing)}, which is not read"[:1000],
+                    field=bound.option,
                 )
         if self.start.kind == self.end.kind == "all":
             return {}
@@ -256,8 +206,8 @@ class Bounds:
             return offset_found
         if not self.is_latest_if_none:
             raise InvalidArgumentError(
-                f"{partition} has no record with a timestamp of {timestamp} or later; with "
-                "startingOffsetsByTimestampStrategy=latest nothing of it is read",
+                f"{partition} has no record with a timestamp of {timestamp} or later; "
+                "startingOffsetsByTimestampStrategy=latest skips it",
                 field=bound.option,
             )
         last: int = end_offset(partition)
@@ -265,24 +215,19 @@ class Bounds:
 
 
 def _check_loss(partition: Partition, start: int | None, end: int | None, fail: bool, bounds: Bounds) -> None:
-    """An offset that the log does not have (any more) may mean that records were lost."""
+    """Raise an error for an offset that the log does not have: records may have been lost."""
     first, last = partition.segments[0].base_offset, end_offset(partition)
     for bound, offset in ((bounds.start, start), (bounds.end, end)):
         if bound.kind == "offsets" and offset is not None and not first <= offset <= last:
-            message = f"{partition} has offsets from {first} to {last}, and option {bound.option} asks for {offset}"
+            message = f"{partition} has offsets from {first} to {last}, but option {bound.option} has {offset}"
             if fail:
-                message += "; with failOnDataLoss=false what is there is read"
+                message += "; set failOnDataLoss=false to read the rest"
                 raise InvalidArgumentError(message, field=bound.option)
             _LOGGER.warning("%s", message)
 
 
 def parse_bounds(text: Text) -> Bounds:
-    """From the options about offsets and timestamps.
-
-    Raises
-    ------
-    InvalidArgumentError
-    """
+    """Parse the options for offsets and timestamps."""
     name = "startingOffsetsByTimestampStrategy"
     given = text(name)
     strategy = "error" if given is None else given.lower()
@@ -292,7 +237,9 @@ def parse_bounds(text: Text) -> Bounds:
 
 
 def _bound(text: Text, side: str) -> Bound:
-    """A timestamp for all takes precedence over timestamps by partition, and these over offsets, as in Spark."""
+    """Return one bound. As in Spark, a timestamp for all partitions precedes timestamps by partition, and these precede
+    offsets.
+    """
     name = f"{side}Timestamp"
     if (value := text(name)) is not None:
         digits = value.lstrip("0") or value[:1]  # Python refuses to read some thousand of them
@@ -311,7 +258,7 @@ def _bound(text: Text, side: str) -> Bound:
     if side == "starting" and value.lower() == "latest":
         return Bound(name, "latest")
     if value.lower() == "earliest":
-        raise InvalidArgumentError(f"option {name} cannot be earliest when all of a log is read", field=name)
+        raise InvalidArgumentError(f"option {name} cannot be earliest in a batch query", field=name)
     least, words = (_EARLIEST, "earliest or latest") if side == "starting" else (_LATEST, "latest")
     example = '{"orders": {"0": 23}}'
     return Bound(name, "offsets", 0, _by_partition(name, value, least, f"{example}, or {words}"))

@@ -22,7 +22,7 @@ _Class = TypeVar("_Class", bound=type)
 
 
 class Option(NamedTuple):
-    """An option as Spark's users see it; `only` is the one kind of query that accepts it."""
+    """Option as Spark's users see it; `only` is the kind of query that accepts it."""
 
     name: str
     doc: str
@@ -63,7 +63,7 @@ def values_of(kind: type, given: RawOptions) -> dict[str, Any]:
 
 
 def reject_only(options: Any, only: Only, reason: str) -> None:
-    """Raise for an option that another kind of query accepts."""
+    """Raise an error for an option of another kind of query."""
     for one in fields(options):
         row = one.metadata["rows"][0]
         if row.only == only and getattr(options, one.name) != one.default:
@@ -144,13 +144,13 @@ def codecs(name: str, value: str) -> CodecRegistry | None:
 
 
 def unknown_options(options: Mapping[str, str], accepted: tuple[str, ...]) -> list[str]:
-    """Return the names that are not accepted, in the user's spelling."""
+    """Return the names of unknown options, as the user spelled them."""
     known = {name.lower() for name in accepted} | {"paths"}  # Spark's own name for several
     return sorted(name for name in options if name.lower() not in known)
 
 
 class RawOptions:
-    """The options of a call by name; Spark passes names on in lower case, so case does not matter."""
+    """Options of a call by name, in any case: Spark passes names on in lower case."""
 
     def __init__(self, options: Mapping[str, str], accepted: tuple[str, ...]) -> None:
         self._values = {name.lower(): value for name, value in options.items()}
@@ -167,14 +167,14 @@ class RawOptions:
         found = tuple(path for path in (_paths(several) if several else [self.text("path")]) if path)
         if not found:
             raise InvalidArgumentError(
-                "a path is needed: load(<log dir, directory of a partition, pattern or URL>), or save(<log dir>)",
+                "path is missing: load(<log dir, directory of a partition, pattern or URL>), or save(<log dir>)",
                 field="path",
             )
         return found
 
 
 def _paths(value: str) -> list[str]:
-    """Parse several paths, as Spark passes them on."""
+    """Parse several paths, as Spark passes them."""
     try:
         read = json.loads(value)
     except (ValueError, RecursionError):

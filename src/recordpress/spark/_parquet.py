@@ -1,4 +1,4 @@
-"""to_parquet: the records of a log as Parquet files, written by pyarrow in the tasks: no row goes through the JVM.
+"""to_parquet: the records of a log as Parquet files. pyarrow writes them in the tasks; no row passes through the JVM.
 
 ::
 
@@ -13,19 +13,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote
 
 import pyarrow as pa
 
-from recordpress._arguments import check_flags, sequence
+from recordpress._arguments import check_flags, choice, sequence
 from recordpress.errors import ArgumentTypeError
 from recordpress.files import FileSystem, Writer
 from recordpress.log import Finding
 from recordpress.log.copy.tasks import complete_directory, refuse_taken
-from recordpress.log.splits import LogSplit, Piece, plan, read_split
+from recordpress.log.partition_read import IsolationLevel
+from recordpress.log.splits import LogSplit, Piece, ReadOptions, plan, read_split
 from recordpress.spark._codecs import Codecs
-from recordpress.spark._jobs import Paths, check_choice, opened, schema_of_partitions, task_bytes
+from recordpress.spark._jobs import OnCorrupt, Paths, opened, schema_of, task_bytes
 from recordpress.spark._run import run, table
 from recordpress.spark.options import check_columns
 from recordpress.spark.schema import arrow_schema, as_column, column_names
@@ -40,17 +41,11 @@ _ROW_GROUP_BYTES = 64 << 20  # uncompressed: large enough for readers, and a few
 _FETCH_BYTES = 1 << 20
 _NO_TOPIC = "__HIVE_DEFAULT_PARTITION__"  # as Hive writes a null in a path
 _COMPRESSIONS = ("zstd", "snappy", "gzip", "lz4", "none")
-_RESULT = schema_of_partitions(
-    [
-        ("file", pa.string()),
-        ("records", pa.int64()),
-        ("bytes", pa.int64()),
-        ("firstOffset", pa.int64()),
-        ("lastOffset", pa.int64()),
-        ("findings", pa.list_(pa.string())),
-    ]
+_RESULT = schema_of(
+    "topic string, partition int, file string, records long, bytes long, firstOffset long, lastOffset long, "
+    "findings array<string>"
 )
-_PLAN = schema_of_partitions([("file", pa.string()), ("sourceBytes", pa.int64())])
+_PLAN = schema_of("topic string, partition int, file string, sourceBytes long")
 
 
 def to_parquet(
@@ -59,9 +54,9 @@ def to_parquet(
     dst: str | os.PathLike[str],
     *,
     columns: list[str] | tuple[str, ...] = _OF_RECORDS,
-    isolation_level: str = "read_uncommitted",
+    isolation_level: IsolationLevel = "read_uncommitted",
     compression: str = "zstd",
-    on_corrupt: str = "raise",
+    on_corrupt: OnCorrupt = "raise",
     dry_run: bool = False,
     codecs: Codecs = None,
 ) -> DataFrame:
@@ -117,10 +112,13 @@ def to_parquet(
     """
     names = _names_of(columns)
     check_columns(names, _OF_RECORDS, "columns")
-    check_choice("isolation_level", isolation_level, ("read_uncommitted", "read_committed"))
-    check_choice("compression", compression, _COMPRESSIONS)
-    check_choice("on_corrupt", on_corrupt, ("raise", "skip"))
+    choice("isolation_level", isolation_level, get_args(IsolationLevel))
+    choice("compression", compression, _COMPRESSIONS)
+    choice("on_corrupt", on_corrupt, get_args(OnCorrupt))
     check_flags(dry_run=dry_run)
+    reading = ReadOptions(
+        isolation_level=isolation_level, on_corrupt=on_corrupt, timestamp_unit="us", batch_bytes=_FETCH_BYTES
+    )
     log = opened(src, codecs)
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     refuse_taken(dst)  # before Spark is asked for anything
@@ -128,7 +126,7 @@ def to_parquet(
     if dry_run:
         return table(spark, [_planned(split) for piece in pieces for split in piece], _PLAN)
     with complete_directory(dst) as work:
-        target = _Target(work.files, work.path, names, isolation_level, compression, on_corrupt)
+        target = _Target(work.files, work.path, names, compression, reading)
         done = run(spark, "to_parquet", _write, [(target, piece) for piece in pieces])
     rows = [row for found in done for row in found]
     return table(spark, rows, _RESULT)
@@ -144,14 +142,13 @@ def _names_of(columns: object) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Target:
-    """Where, and how."""
+    """Directory and settings of the output."""
 
     files: FileSystem
     path: str
     columns: tuple[str, ...]
-    isolation_level: Any
     compression: str
-    on_corrupt: Any
+    reading: ReadOptions
 
 
 def _write(item: tuple[_Target, Piece]) -> list[dict[str, Any]]:
@@ -161,7 +158,7 @@ def _write(item: tuple[_Target, Piece]) -> list[dict[str, Any]]:
 
 
 def _write_split(target: _Target, split: LogSplit) -> Iterator[dict[str, Any]]:
-    """One file, if there is a record."""
+    """Write one file if there are records."""
     findings: list[Finding] = []
     groups = _row_groups(target, split, findings)
     first = next(groups, None)
@@ -224,7 +221,7 @@ def _write_groups(target: _Target, sink: _Sink, first: pa.Table, rest: Iterator[
 
 
 def _name(split: LogSplit) -> str:
-    """The same for every attempt: splits of a partition begin at other segments, bytes or offsets."""
+    """Return a name that is the same for every attempt: splits of a partition have different starts."""
     part = f"-{split.start}" if split.start else ""
     return f"{max(split.segments[0].base_offset, split.start_offset or 0):020d}{part}.parquet"
 
@@ -233,15 +230,7 @@ def _row_groups(target: _Target, split: LogSplit, findings: list[Finding]) -> It
     names = tuple(dict.fromkeys((*target.columns, "offset")))
     schema = arrow_schema(names)
     batches: list[pa.RecordBatch] = []
-    for columns in read_split(
-        split,
-        names,
-        findings=findings,
-        isolation_level=target.isolation_level,
-        on_corrupt=target.on_corrupt,
-        timestamp_unit="us",
-        batch_bytes=_FETCH_BYTES,
-    ):
+    for columns in read_split(split, names, target.reading, findings):
         for batch in pa.RecordBatchReader.from_stream(columns):
             arrays = [as_column(batch.column(field.name), field) for field in schema]
             batches.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
@@ -253,7 +242,7 @@ def _row_groups(target: _Target, split: LogSplit, findings: list[Finding]) -> It
 
 
 class _Sink:
-    """A `Writer` as the file object that pyarrow wants."""
+    """File object for pyarrow over a `Writer`."""
 
     closed = False
 

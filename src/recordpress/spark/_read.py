@@ -79,7 +79,7 @@ def _reader(src: Paths, given: dict[str, Any], parallelism: int | None) -> Kafka
         texts = {"paths": json.dumps([text_of(path) for path in paths])}
     for name, value in given.items():
         if name.lower() in ("path", "paths"):
-            raise InvalidArgumentError(f"{name} is not an option here: src says what to read", field=name)
+            raise InvalidArgumentError(f"{name} is not accepted here: src has the paths", field=name)
         if isinstance(value, list | tuple) and name.lower() == "columns":
             value = ",".join(map(str, value))
         if value is not None:

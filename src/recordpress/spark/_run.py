@@ -23,7 +23,7 @@ _Result = TypeVar("_Result")
 
 
 def run(spark: SparkSession, what: str, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
-    """Return the results of `work`, a function of a module, for each item, in their order, by one task per item.
+    """Return the results of `work`, a module's function, for each item in order, with one task per item.
 
     `what` names the job in Spark's UI.
     """

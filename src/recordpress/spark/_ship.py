@@ -1,4 +1,4 @@
-"""ship(): recordpress for executors whose Python lacks it."""
+"""ship(): send recordpress to executors without it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recordpress._file_names import refuse_url
 from recordpress._version import VERSION
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -21,7 +22,7 @@ _PACKAGE = "recordpress/"
 
 
 def ship(spark: SparkSession, wheel: str | os.PathLike[str]) -> None:
-    """Send a wheel of recordpress to every executor of a session, now and later ones; nothing is installed there.
+    """Send a wheel of recordpress to every present and future executor of a session, without installing it.
 
     Python cannot import compiled modules from inside an archive, so Spark is asked to unpack it: the package lands in
     the folder of the session's files, which is on the path of every Python worker.
@@ -54,6 +55,7 @@ def ship(spark: SparkSession, wheel: str | os.PathLike[str]) -> None:
     """
     if not isinstance(wheel, str | os.PathLike):
         raise ArgumentTypeError(f"wheel must be a path, not {type(wheel).__name__}", field="wheel")
+    refuse_url(wheel)
     path = Path(wheel)
     _check_name(path)
     archive = _unwrapped(path)
@@ -65,23 +67,21 @@ def ship(spark: SparkSession, wheel: str | os.PathLike[str]) -> None:
 
 
 def _check_name(path: Path) -> None:
-    """PEP 427: recordpress-VERSION-PYTHON-ABI-PLATFORM.whl."""
+    """Raise an error unless a file name is recordpress-VERSION-PYTHON-ABI-PLATFORM.whl (PEP 427)."""
     parts = path.name.removesuffix(".whl").split("-")
     if path.suffix != ".whl" or len(parts) < 5 or parts[0] != "recordpress":
-        raise InvalidArgumentError(
-            f"{path.name} is not a wheel of recordpress: recordpress-*.whl is expected", field="wheel"
-        )
+        raise InvalidArgumentError(f"{path.name} is not a wheel of recordpress, recordpress-*.whl", field="wheel")
     if parts[1] != VERSION:
-        text = f"{path.name} is version {parts[1]}, the driver has {VERSION}: both must be the same"
+        text = f"{path.name} has version {parts[1]}, but the driver has {VERSION}"
         raise InvalidArgumentError(text, field="wheel")
     wanted = f"cp{sys.version_info.major}{sys.version_info.minor}"
     if parts[2] != wanted:
-        text = f"{path.name} is for {parts[2]}, and PySpark needs the driver's Python on executors, {wanted}"
+        text = f"{path.name} is for {parts[2]}, but PySpark needs the driver's Python on executors, {wanted}"
         raise InvalidArgumentError(text, field="wheel")
 
 
 def _unwrapped(path: Path) -> Path:
-    """An archive of what the package holds, which lasts as long as the driver: executors fetch it when they start."""
+    """Return an archive of the package, which the driver keeps: executors fetch it when they start."""
     folder = Path(tempfile.mkdtemp(prefix="recordpress-ship-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     archive = folder / "recordpress.zip"
@@ -93,5 +93,5 @@ def _unwrapped(path: Path) -> Path:
     except (OSError, zipfile.BadZipFile) as error:
         raise InvalidArgumentError(f"{path} cannot be read as a wheel: {error}", field="wheel") from error
     if not any(Path(name).name.startswith("_native") for name in names):
-        raise InvalidArgumentError(f"{path.name} holds no compiled modules of recordpress", field="wheel")
+        raise InvalidArgumentError(f"{path.name} has no compiled modules of recordpress", field="wheel")
     return archive

@@ -1,4 +1,4 @@
-"""df.write.format("recordpress"): segments that brokers take, from rows.
+"""df.write.format("recordpress"): rows as segments that brokers can use.
 
 ::
 
@@ -21,7 +21,8 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from recordpress.errors import InvalidArgumentError
-from recordpress.log.publish.staging import Stage, StagedSegment, check_target, commit_staged, withdraw
+from recordpress.log.publish.commit_staged import check_target, commit_staged, withdraw
+from recordpress.log.publish.staging import Stage, StagedSegment
 from recordpress.spark._sink_rows import TaskRows
 from recordpress.spark._stores import resolved
 from recordpress.spark._without_recordpress import PickledForWorkers
@@ -45,53 +46,36 @@ _TYPES = {
 
 
 def check_schema(schema: StructType, options: WriteOptions) -> None:
-    """Raise for columns that a record does not have, and for missing ones.
-
-    Raises
-    ------
-    InvalidArgumentError
-    """
+    """Raise an error for columns that a record does not have, and for missing ones."""
     accepted = "; ".join(f"{name} {' or '.join(types)}" for name, types in _TYPES.items())
     for column in schema.fields:
         kind = column.dataType.simpleString()
         if kind not in _TYPES.get(column.name, ()):
-            what = "a record has no column" if column.name not in _TYPES else "wrong type of column"
+            what = "not a column of a record:" if column.name not in _TYPES else "wrong type of column"
             raise InvalidArgumentError(f"{what} {column.name} {kind}; accepted are {accepted}"[:1000], field="schema")
     names = schema.fieldNames()
     if len(set(names)) < len(names):
-        raise InvalidArgumentError("each column is there once", field="schema")
+        raise InvalidArgumentError("each column may occur once", field="schema")
     if "value" not in names:
-        raise InvalidArgumentError(f"a column value is needed; accepted are {accepted}", field="schema")
+        raise InvalidArgumentError(f"the column value is missing; accepted are {accepted}", field="schema")
     if "topic" not in names and options.topic is None:
-        raise InvalidArgumentError("a column topic is needed, or the option topic", field="topic")
+        raise InvalidArgumentError("no topic: add the column topic or the option topic", field="topic")
     if "partition" not in names and options.partitions is None:
         raise InvalidArgumentError(
-            "a column partition is needed, or the option partitions: how many a topic has", field="partitions"
+            "no partition: add the column partition or the option partitions",
+            field="partitions",
         )
 
 
 @dataclass
 class Staged(WriterCommitMessage):
-    """What one task wrote."""
+    """The output of one task."""
 
     segments: list[StagedSegment]
 
 
 class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
-    """Writes rows as segments of a log.
-
-    Parameters
-    ----------
-    options : WriteOptions
-    schema : StructType
-    overwrite : bool
-        The partitions that are there are replaced; otherwise they grow.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A column is missing or unknown; the path cannot be a log dir, or a broker runs on it.
-    """
+    """Writer of rows as segments of a log."""
 
     def __init__(self, options: WriteOptions, schema: StructType, overwrite: bool) -> None:
         check_schema(schema, options)
@@ -106,11 +90,11 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
     # --- on executors -------------------------------------------------------------------------------------------------
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
-        """The rows of one task; for one that is tried again this is called again."""
+        """Write the rows of one task; a retried task calls this again."""
         return Staged(self.staged(self.stage, iterator))
 
     def staged(self, stage: Stage, iterator: Iterator[pa.RecordBatch]) -> list[StagedSegment]:
-        """The rows of one task as segments that nobody sees yet."""
+        """Write the rows of one task to hidden segments."""
         rows = TaskRows(stage, self.options, self.now_ms)
         try:
             for batch in iterator:
@@ -122,14 +106,14 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
     # --- on the driver ------------------------------------------------------------------------------------------------
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """All tasks are done."""
+        """Publish the segments of all tasks."""
         segments = [one for message in messages if message is not None for one in cast(Staged, message).segments]
         self.publish(self.stage, segments, self.options.write_id)
 
     def publish(
         self, stage: Stage, segments: list[StagedSegment], write_id: str | None, batch_id: int | None = None
     ) -> None:
-        """All segments of a job, unless it was published before."""
+        """Publish all segments of a job, unless it was published before."""
         published = commit_staged(
             stage,
             segments,
@@ -142,7 +126,7 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
         )
         if not published and write_id is not None:
             name = write_id if batch_id is None else f"batch {batch_id} of query {write_id}"
-            _LOGGER.info("nothing was written: %s was there, or had no rows", name)
+            _LOGGER.info("nothing was written: %s was committed before, or had no rows", name)
         for one in published:
             _LOGGER.info(
                 "%s-%d: offsets %d to %d, %d records, %d bytes, %d segments",
@@ -150,5 +134,5 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
             )  # fmt: skip
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """A task failed, or `commit` did."""
+        """Discard the segments of a failed job."""
         withdraw(self.stage)

@@ -1,8 +1,7 @@
-"""Distribute the rows of a task to partitions, and pack them into batches once a partition has some MiB of them."""
+"""Distribute the rows of a task to partitions, and pack them into batches once a partition has some MiB."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,8 +19,6 @@ _OF_RECORDS = ("key", "value", "headers", "timestamp", "timestampType", "offset"
 _WANTED_BYTES = 8 << 20  # of rows before they are packed, so that little is packed twice
 _MOST_BYTES = 64 << 20  # of rows in memory, for all partitions
 _MOST_FILES = 64  # open at a time
-_COUNT = struct.Struct(">i")
-_COUNT_AT = 57  # of a batch's records (DefaultRecordBatch.RECORDS_COUNT_OFFSET)
 _NUMBERS = 1 << 31  # partitions that a topic can have
 
 
@@ -36,7 +33,7 @@ class _Waiting:
 
 
 class TaskRows:
-    """The rows of one attempt of a task; rows without a timestamp get `now_ms`."""
+    """Rows of one attempt of a task; rows without a timestamp get `now_ms`."""
 
     def __init__(self, stage: Stage, options: WriteOptions, now_ms: int) -> None:
         self._stage, self._options, self._now = stage, options, now_ms
@@ -98,7 +95,7 @@ class TaskRows:
         column = _filled(batch.column("topic"), topic)  # is there: the schema was checked
         if column.null_count:
             raise InvalidArgumentError(
-                f"row {self._rows + _first_null(column)} of its task has no topic: give it one, or the option topic",
+                f"row {self._rows + _first_null(column)} of its task has no topic: fill the column, or set topic",
                 field="topic",
             )
         names: list[str] = column.dictionary_encode().dictionary.to_pylist()
@@ -120,7 +117,7 @@ class TaskRows:
         if most is None:
             row = self._rows + _first_null(given)
             raise InvalidArgumentError(
-                f"row {row} of its task has no partition: give it one, or the option partitions, how many there are",
+                f"row {row} of its task has no partition: fill the column, or set the option partitions",
                 field="partition",
             )
         names = [name for name in ("key", "value") if name in batch.schema.names]
@@ -156,7 +153,7 @@ class TaskRows:
                 self._pack(waiting, is_end=True)
 
     def _pack(self, waiting: _Waiting, is_end: bool) -> None:
-        """Write batches; before the end, keep the rows of the last one, which is not full."""
+        """Write batches; before the end, keep the rows of the last batch, which is not full."""
         if not waiting.batches:
             return
         if not waiting.staged.is_open:
@@ -165,11 +162,10 @@ class TaskRows:
         if self._has_offsets:
             rows = _in_order(rows, str(waiting.staged))
         last, done = b"", 0
-        for batch in packed(rows, self._options):
+        for batch, first in packed(rows, self._options):
             if last:
                 waiting.staged.write(last)
-                done += _COUNT.unpack_from(last, _COUNT_AT)[0]
-            last = batch
+            last, done = batch, first
         waiting.batches, waiting.bytes, waiting.wanted = [], 0, _WANTED_BYTES
         if is_end:
             waiting.staged.write(last)
@@ -186,22 +182,20 @@ class TaskRows:
                 staged.close()
 
 
-def packed(rows: pa.Table, options: WriteOptions) -> Iterator[bytes]:
-    """Pack rows into batches of at most ``max.message.bytes``."""
+def packed(rows: pa.Table, options: WriteOptions) -> Iterator[tuple[bytes, int]]:
+    """Pack rows into batches of at most ``max.message.bytes``; each comes with the number of its first row."""
     limit = min(options.batch_size, options.max_message_bytes)
-    how: Any = {
-        "compression_type": options.compression_type,
-        "level": options.compression_level,
-        "codecs": options.codecs,
-    }
+    how = options.codec.options
     done = 0
     while done < rows.num_rows:
+        batches = pack(rows.slice(done), limit=limit, coerce_timestamps=True, **how)
+        first = done
         try:
-            for batch in pack(rows.slice(done), limit=limit, coerce_timestamps=True, **how):
-                yield batch
-                done += _COUNT.unpack_from(batch, _COUNT_AT)[0]
+            for batch in batches:
+                yield batch, done
+                done = first + batches.packed
         except RecordTooLargeError:
-            yield _alone(rows.slice(done, 1), options, how)
+            yield _alone(rows.slice(done, 1), options, how), done
             done += 1
 
 
@@ -210,8 +204,7 @@ def _alone(row: pa.Table, options: WriteOptions, how: Any) -> bytes:
     batch: bytes = write_columns(row, coerce_timestamps=True, **how)
     if len(batch) > options.max_message_bytes:
         raise RecordTooLargeError(
-            f"a batch of one record alone has {len(batch)} bytes, more than max.message.bytes, which is "
-            f"{options.max_message_bytes}",
+            f"a batch of one record has {len(batch)} bytes, more than max.message.bytes={options.max_message_bytes}",
             field="max.message.bytes",
         )
     return batch
@@ -232,7 +225,7 @@ def _records(batch: pa.RecordBatch, now_ms: int) -> pa.RecordBatch:
 def _in_order(rows: pa.Table, where: str) -> pa.Table:
     offsets = rows.column("offset").combine_chunks()
     if offsets.null_count:
-        raise InvalidArgumentError(f"a row of {where} has no offset, and others have one", field="offset")
+        raise InvalidArgumentError(f"a row of {where} has no offset, but others do", field="offset")
     if pc.all(pc.greater(offsets[1:], offsets[:-1])).as_py() is not False:
         return rows
     ordered = rows.take(pc.array_sort_indices(offsets))

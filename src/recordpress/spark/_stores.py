@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from recordpress._file_names import printable
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileSystem, resolve
 from recordpress.spark._option import Option
@@ -15,7 +16,7 @@ STORE_OPTIONS = (
     Option("fs.s3a.access.key", "Access key, as Hadoop's S3A connector names it.", "the environment's"),
     Option("fs.s3a.secret.key", "Its secret.", "the environment's"),
     Option("fs.s3a.session.token", "Token of a temporary key."),
-    Option("fs.s3a.endpoint", "A server other than Amazon's, with or without http:// or https://."),
+    Option("fs.s3a.endpoint", "Server other than Amazon's, with or without http:// or https://."),
     Option("fs.s3a.endpoint.region", "Region.", "without an endpoint, that of the bucket"),
 )
 _NAMES = tuple(row.name for row in STORE_OPTIONS)
@@ -41,7 +42,9 @@ class Store:
         first = next(iter(values))
         for path in paths:
             if not path.lower().startswith(_SCHEMES):
-                raise InvalidArgumentError(f"option {first} is for paths in s3://, not {path}"[:300], field=first)
+                raise InvalidArgumentError(
+                    f"option {first} needs paths in s3://, not {printable(path)}"[:300], field=first
+                )
             if "?" in path or "@" in urlsplit(path).netloc:
                 raise InvalidArgumentError(
                     f"the path and the option {first} both describe the store: use one of them", field=first

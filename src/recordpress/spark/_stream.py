@@ -52,8 +52,8 @@ def stream_reader(reader: Reader) -> DataSourceStreamReader:
         return _LimitedReader(reader)
     for name in reader.options.limits:
         raise InvalidArgumentError(
-            f"option {name} needs Spark 4.2 or newer, and this is {pyspark.__version__}: each batch of the query reads "
-            "everything available",
+            f"option {name} needs Spark 4.2 or newer, not {pyspark.__version__}; without it, each batch of the query "
+            "reads all available offsets",
             field=name,
         )
     return _PlainReader(reader)
@@ -75,7 +75,7 @@ class GrowingLog:
         found = options.topics.of(partitions_at(paths, filesystem, options.codecs), where, may_come=True)
         if odd := [partition.url for partition in found if partition.topic is None]:
             raise InvalidArgumentError(
-                f"{odd[0]} does not name its topic and partition, which a stream's offsets need: give directories "
+                f"{odd[0]} does not name its topic and partition, which a stream needs: pass directories "
                 "<topic>-<partition>, or their parent directory",
                 field="path",
             )
@@ -99,7 +99,7 @@ class GrowingLog:
         missing = [f"{topic}-{number}" for topic, number in bounds.start.by_partition if (topic, number) not in found]
         if missing:
             raise InvalidArgumentError(
-                f"option {bounds.start.option} names {', '.join(missing)}, which is not there"[:1000],
+                f"option {bounds.start.option} names {', '.join(missing)}, which does not exist"[:1000],
                 field=bounds.start.option,
             )
         return _json({key: bounds.first_offset(one, self.end(one)) for key, one in found.items()})
@@ -109,7 +109,7 @@ class GrowingLog:
         return {key: self.end(one) for key, one in self.partitions().items()}
 
     def remember(self) -> None:
-        """Read nothing beyond the present ends from now on."""
+        """Fix the present ends as the ends of this query."""
         self._target = self.ends()
 
     def limit(self) -> Any:
@@ -134,7 +134,7 @@ class GrowingLog:
             found[key] = (partition, first, max(first, end))
         for key in start.keys() - found.keys():
             if self._target is None or key in self._target:
-                self._lost(f"{key[0]}-{key[1]} is gone: {start[key]} was the next offset to read")
+                self._lost(f"{key[0]}-{key[1]} was deleted; the next offset to read was {start[key]}")
         return found
 
     def _first(self, key: Key, partition: Partition, wanted: int | None, end: int) -> int:
@@ -142,12 +142,12 @@ class GrowingLog:
         first: int = partition.segments[0].base_offset
         wanted = wanted or 0
         if first > wanted:
-            self._lost(f"{partition}: offsets {wanted} to {first - 1} are gone, which were not read yet")
+            self._lost(f"{partition}: offsets {wanted} to {first - 1} were deleted before they were read")
             return first
         if wanted > end:  # a part of the log may just be not readable any more, as without includeActiveSegment
             last = end_offset(partition)
             if wanted > last:
-                self._lost(f"{partition} ends at offset {last}, and {wanted} was the next one to read")
+                self._lost(f"{partition} ends at offset {last}; the next offset to read was {wanted}")
                 return end
         return wanted
 
@@ -179,12 +179,12 @@ class GrowingLog:
             if last <= since.get(key, 0):
                 continue
             if key not in found:
-                self._lost(f"{key[0]}-{key[1]} is gone: offsets {since.get(key, 0)} to {last - 1} were not read yet")
+                self._lost(f"{key[0]}-{key[1]} was deleted before offsets {since.get(key, 0)} to {last - 1} were read")
                 continue
             partition = found[key]
             first = self._first(key, partition, since.get(key), last)
             if partition.segments[-1].base_offset < last and (there := end_offset(partition)) < last:
-                self._lost(f"{partition} ends at offset {there}: {there} to {last - 1} were not read yet")
+                self._lost(f"{partition} ends at offset {there}; offsets {there} to {last - 1} were not read yet")
             parts = segment_ranges(partition, first, last)
             if parts:
                 wanted.append(partition)
@@ -254,7 +254,7 @@ def _partitions_without_segments(
 
 
 class _PlainReader(PickledForWorkers, DataSourceStreamReader):
-    """For Spark 4.1, which does not limit batches."""
+    """Stream reader for Spark 4.1, which does not limit batches."""
 
     def __init__(self, reader: Reader) -> None:
         self._log = GrowingLog(reader)
@@ -275,7 +275,7 @@ class _PlainReader(PickledForWorkers, DataSourceStreamReader):
 if limits is not None:
 
     class _LimitedReader(_PlainReader, limits.SupportsTriggerAvailableNow):
-        """For Spark 4.2 and later, which limit batches."""
+        """Stream reader for Spark 4.2 and later, which limit batches."""
 
         def getDefaultReadLimit(self) -> Any:
             return self._log.limit()

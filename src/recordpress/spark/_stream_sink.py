@@ -21,7 +21,8 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMessage
 
 from recordpress.errors import RecordpressError
-from recordpress.log.publish.staging import Stage, StagedSegment, withdraw
+from recordpress.log.publish.commit_staged import withdraw
+from recordpress.log.publish.staging import Stage, StagedSegment
 from recordpress.spark._sink import KafkaLogWriter
 from recordpress.spark._without_recordpress import PickledForWorkers
 from recordpress.spark._write_options import WriteOptions
@@ -34,7 +35,7 @@ _QUERY_ID = "sql.streaming.queryId"  # StreamExecution.QUERY_ID_KEY: the id in t
 
 @dataclass
 class StagedOfQuery(WriterCommitMessage):
-    """What one task wrote, and for whom."""
+    """The output of one task of a query."""
 
     query: str
     stage: Stage
@@ -42,39 +43,26 @@ class StagedOfQuery(WriterCommitMessage):
 
 
 class KafkaLogStreamWriter(PickledForWorkers, DataSourceStreamArrowWriter):
-    """Writes the batches of a query as segments of a log.
-
-    Parameters
-    ----------
-    options : WriteOptions
-    schema : StructType
-    overwrite : bool
-        Output mode complete: each batch replaces the partitions that are there.
-
-    Raises
-    ------
-    InvalidArgumentError
-        As for `KafkaLogWriter`.
-    """
+    """Writer of the batches of a query as segments of a log."""
 
     def __init__(self, options: WriteOptions, schema: StructType, overwrite: bool) -> None:
         self._writer = KafkaLogWriter(options, schema, overwrite)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedOfQuery:
-        """The rows of one task."""
+        """Write the rows of one task."""
         query = _query_id()
         stage = self._writer.stage.of_stream(query)
         return StagedOfQuery(query, stage, self._writer.staged(stage, iterator))
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """All tasks are done. The stage is that of the tasks: this writer is not the one that they had."""
+        """Publish a batch. The stage is that of the tasks, not of this writer."""
         staged = _given(messages)
         if staged:
             segments = [one for message in staged for one in message.segments]
             self._writer.publish(staged[0].stage, segments, staged[0].query, batchId)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """A task failed, or `commit` did. Other files of its tasks are deleted with the query's next batch."""
+        """Discard a failed batch. The next batch of the query deletes other files of its tasks."""
         for message in _given(messages):
             withdraw(message.stage)
 
@@ -84,9 +72,9 @@ def _given(messages: list[WriterCommitMessage | None]) -> list[StagedOfQuery]:
 
 
 def _query_id() -> str:
-    """Of the query that this task works for."""
+    """Return the id of the query that this task works for."""
     context = TaskContext.get()
     query = None if context is None else context.getLocalProperty(_QUERY_ID)
     if query is None:
-        raise RecordpressError(f"Spark does not say which query this task works for: it has no property {_QUERY_ID}")
+        raise RecordpressError(f"the query of this task is unknown: Spark set no property {_QUERY_ID}")
     return query

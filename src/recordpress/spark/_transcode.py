@@ -1,4 +1,4 @@
-"""A log with another codec, made by all executors.
+"""transcode: a copy of a log with another codec, by all executors.
 
 ::
 
@@ -15,45 +15,26 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from recordpress._arguments import check_flags
+from recordpress.codecs.choice import CodecChoice
 from recordpress.log import CopiedPartition
 from recordpress.log.copy.tasks import CopyWork, OnDamage, TranscodeJob, copy_group, transcode_by
 from recordpress.spark._codecs import Codecs, registry_of
-from recordpress.spark._jobs import Paths, cores_of, schema_of_partitions, task_bytes
+from recordpress.spark._jobs import Paths, cores_of, schema_of, task_bytes
 from recordpress.spark._run import run, table
 from recordpress.typing import CompressionType, Integer, Level
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_RESULT = schema_of_partitions(
-    [
-        ("directory", pa.string()),
-        ("segments", pa.int64()),
-        ("records", pa.int64()),
-        ("batchesBefore", pa.int64()),
-        ("batchesAfter", pa.int64()),
-        ("bytesBefore", pa.int64()),
-        ("bytesAfter", pa.int64()),
-        ("compressionTypesBefore", pa.list_(pa.string())),
-        ("compressionTypesAfter", pa.list_(pa.string())),
-        ("digests", pa.list_(pa.string())),
-        ("trailingBytes", pa.int64()),
-        ("quarantined", pa.list_(pa.string())),
-        ("findings", pa.list_(pa.string())),
-    ]
+_RESULT = schema_of(
+    "topic string, partition int, directory string, segments long, records long, batchesBefore long, "
+    "batchesAfter long, bytesBefore long, bytesAfter long, compressionTypesBefore array<string>, "
+    "compressionTypesAfter array<string>, digests array<string>, trailingBytes long, quarantined array<string>, "
+    "findings array<string>"
 )
-_ESTIMATE = pa.schema(
-    [
-        ("bytesBefore", pa.int64()),
-        ("bytesAfter", pa.int64()),
-        ("cpuSeconds", pa.float64()),
-        ("sampledBytes", pa.int64()),
-        ("segments", pa.int64()),
-        ("sampledSegments", pa.int64()),
-    ]
+_ESTIMATE = schema_of(
+    "bytesBefore long, bytesAfter long, cpuSeconds double, sampledBytes long, segments long, sampledSegments long"
 )
 
 
@@ -71,8 +52,8 @@ def transcode(
     on_corrupt: OnDamage = "raise",
     codecs: Codecs = None,
 ) -> DataFrame:
-    """Recompress a log with another codec; every record keeps its offset. What `recordpress.transcode` does, by
-    executors.
+    """Recompress a log with another codec on the executors, as `recordpress.transcode` does; every record keeps its
+    offset.
 
     Small segments are done together in one task. One that is larger than a core's share of the work is done in parts,
     which are then joined; the files equal the output of one process. The source is only read. Each batch is verified
@@ -132,9 +113,8 @@ def transcode(
         return run(spark, "transcode", copy_group, groups)
 
     check_flags(resume=resume, dry_run=dry_run)
-    job = TranscodeJob(
-        compression_type, level, batch_bytes, min_gain, codecs=registry_of(codecs), on_corrupt=on_corrupt
-    )
+    codec = CodecChoice(compression_type, level, registry_of(codecs))
+    job = TranscodeJob(codec, batch_bytes, min_gain, on_corrupt=on_corrupt)
     if dry_run:
         estimate = job.run(src, dst, resume, True, None)
         return table(spark, [dict(zip(_ESTIMATE.names, estimate, strict=True))], _ESTIMATE)

@@ -1,16 +1,15 @@
-"""verify: whether a log is intact, checked by all executors."""
+"""verify: the check of a log by all executors."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
+from recordpress._arguments import choice
 from recordpress.log import Finding
 from recordpress.log.check.verify import verify_split
 from recordpress.log.splits import Piece
 from recordpress.spark._codecs import Codecs
-from recordpress.spark._jobs import Paths, check_choice, opened, pieces, schema_of_partitions
+from recordpress.spark._jobs import Paths, opened, pieces, schema_of
 from recordpress.spark._run import run, table
 
 if TYPE_CHECKING:
@@ -18,20 +17,13 @@ if TYPE_CHECKING:
 
 
 _LEVELS = ("file", "batch", "record")
-_RESULT = schema_of_partitions(
-    [
-        ("file", pa.string()),
-        ("position", pa.int64()),
-        ("size", pa.int64()),
-        ("offset", pa.int64()),
-        ("rule", pa.string()),
-        ("message", pa.string()),
-    ]
+_RESULT = schema_of(
+    "topic string, partition int, file string, position long, size long, offset long, rule string, message string"
 )
 
 
 def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Codecs = None) -> DataFrame:
-    """Check a log for errors. Nothing is changed.
+    """Check a log for errors, without changing it.
 
     Parameters
     ----------
@@ -64,7 +56,7 @@ def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Cod
     >>> recordpress.spark.verify(spark, "demo/logs/sessions-0", "record").count()
     0
     """
-    check_choice("level", level, _LEVELS)
+    choice("level", level, _LEVELS)
     log = opened(src, codecs)
     work = pieces(spark, log, whole_segments=True, with_files=True, by_state=level == "record")
     findings: dict[tuple[str | None, int | None, Finding], None] = {(None, None, one): None for one in log.skipped}

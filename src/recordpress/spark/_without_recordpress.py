@@ -1,4 +1,4 @@
-"""The error of a Python that has no recordpress.
+"""The error of a Python without recordpress.
 
 Objects that Spark sends to another Python are unpickled there by a function that does not need recordpress: Spark's
 cloudpickle sends an inner function as code.
@@ -12,7 +12,7 @@ from typing import Any
 
 SENTENCE = (
     "{python} has no recordpress: install it there, or set {variable} "
-    "to a Python that has it before the session starts. PYSPARK_PYTHON decides for jobs and functions of columns, "
+    "to a Python that has it before the session starts. PYSPARK_PYTHON applies to jobs and column functions, "
     "PYSPARK_DRIVER_PYTHON (PYSPARK_PYTHON if that is not set) for spark.read.format('recordpress')."
 )
 
@@ -40,7 +40,7 @@ def opener(variable: str) -> Callable[[bytes], Any]:
 
 
 def maker_of(source: type[Any], settings: dict[str, Any]) -> Callable[[Any], Any]:
-    """Return a function for another Python that makes the data source and sets its attributes."""
+    """Return a function for another Python that creates the data source and sets its attributes."""
     opened, sent = opener("PYSPARK_DRIVER_PYTHON"), pickle.dumps((source, settings))
 
     def made(options: Any) -> Any:
@@ -53,7 +53,7 @@ def maker_of(source: type[Any], settings: dict[str, Any]) -> Callable[[Any], Any
 
 
 class PickledForWorkers:
-    """A part of the data source that Spark sends to other Pythons, which report that they lack recordpress."""
+    """Object of the data source that Spark sends to other Pythons, which report that they lack recordpress."""
 
     def __reduce__(self) -> tuple[Callable[[bytes], Any], tuple[bytes]]:
         from pyspark import cloudpickle

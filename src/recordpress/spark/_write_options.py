@@ -8,10 +8,10 @@ from typing import Any
 
 from recordpress._arguments import INT32_MAX
 from recordpress.codecs import CodecRegistry
+from recordpress.codecs.choice import CodecChoice
 from recordpress.codecs.table import CodecTable
 from recordpress.errors import InvalidArgumentError
 from recordpress.log.publish.staging import check_topic
-from recordpress.record import BatchBuilder
 from recordpress.spark._option import (
     Option,
     RawOptions,
@@ -29,7 +29,7 @@ from recordpress.spark._stores import STORE_OPTIONS, Store
 
 # Spark adds these to the options of a stream.
 STREAM_OPTIONS = (
-    Option("checkpointLocation", "Spark's own: where the query keeps its progress.", only="stream"),
+    Option("checkpointLocation", "Spark's own: directory of the query's progress.", only="stream"),
     Option("queryName", "Spark's own: the name of the query.", only="stream"),
 )
 _CODECS = (*CodecTable().ids, "pluggable")
@@ -41,7 +41,7 @@ _PATH = Option("path", "Log dir, which gets a directory topic-partition for each
 def _path(given: RawOptions) -> str:
     paths = given.paths()
     if len(paths) > 1:
-        raise InvalidArgumentError("save() takes one path, of a log dir", field="path")
+        raise InvalidArgumentError("save() takes one path, that of a log dir", field="path")
     return paths[0]
 
 
@@ -55,7 +55,7 @@ def _level(name: str, value: str) -> int:
 @documented
 @dataclass(frozen=True)
 class WriteOptions:
-    """The options of a write: where records go, and how they are packed. Names are Kafka's where Kafka has one.
+    """Options of a write: the place of records, and their codec and batches. Names are Kafka's where Kafka has one.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class WriteOptions:
 
     @classmethod
     def parse(cls, options: Mapping[str, str], is_stream: bool = False) -> WriteOptions:
-        """Parse the options that Spark passes on for a write, or for a stream of writes.
+        """Parse the options of a write, or of a stream of writes.
 
         Raises
         ------
@@ -133,7 +133,7 @@ class WriteOptions:
         given = RawOptions(options, (*names_of(cls), *of_streams))
         if is_stream and given.text("writeId") is not None:
             raise InvalidArgumentError(
-                "option writeId is not for a stream: its checkpoint identifies its batches", field="writeId"
+                "option writeId is not accepted for a stream, whose checkpoint identifies its batches", field="writeId"
             )
         values = values_of(cls, given)
         parsed = cls(**values | {"compression_type": _codec_name(values)})
@@ -141,39 +141,39 @@ class WriteOptions:
             raise InvalidArgumentError("option writeId must have 1 to 1000 characters", field="writeId")
         if parsed.topic is not None:
             check_topic(parsed.topic)
-        parsed._check_level()
-        return parsed
-
-    def _check_level(self) -> None:
-        """Raise for a level that the codec does not have."""
-        how: Any = {"compression_type": self.compression_type, "level": self.compression_level, "codecs": self.codecs}
         try:
-            BatchBuilder(**how)
+            _ = parsed.codec
         except InvalidArgumentError as error:
             if error.field != "level":
                 raise
             raise InvalidArgumentError(
                 f"option compression.level: {error.message}", field="compression.level"
             ) from None
+        return parsed
+
+    @property
+    def codec(self) -> CodecChoice:
+        """The codec with its level."""
+        return CodecChoice(self.compression_type, self.compression_level, self.codecs)
 
 
 def _codec_name(values: dict[str, Any]) -> str:
-    """Return the codec's name, which for pluggable another option gives."""
+    """Return the codec's name; for pluggable, another option names it."""
     chosen: str = values["compression_type"]
     plugin: str | None = values["plugin"]
     if chosen != "pluggable":
         if plugin is not None:
-            raise InvalidArgumentError(f"option {_PLUGIN} is for compression.type=pluggable", field=_PLUGIN)
+            raise InvalidArgumentError(f"option {_PLUGIN} needs compression.type=pluggable", field=_PLUGIN)
         return chosen
     if not plugin or values["codecs"] is None:
         missing = "codec.plugin" if plugin else _PLUGIN
         raise InvalidArgumentError(
-            f"compression.type=pluggable needs the option {missing}: {_PLUGIN} is a codec's name, and codec.plugin is "
-            "where it is imported from, package.module:attribute",
+            f"compression.type=pluggable needs the option {missing}: {_PLUGIN} is the codec's name, and codec.plugin "
+            "its import path, package.module:attribute",
             field=missing,
         )
     if plugin in _CODECS:
         raise InvalidArgumentError(
-            f"option {_PLUGIN} must name a codec that is not Kafka's, not {plugin}", field=_PLUGIN
+            f"option {_PLUGIN} must name a codec other than Kafka's, not {plugin}", field=_PLUGIN
         )
     return plugin

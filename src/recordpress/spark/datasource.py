@@ -1,4 +1,4 @@
-"""format("recordpress"): the records of a log as rows, wherever it is.
+"""format("recordpress"): the records of a log as rows.
 
 ::
 
@@ -26,8 +26,8 @@ from pyspark.sql.datasource import (
 )
 
 from recordpress.errors import InvalidArgumentError
-from recordpress.log import Finding, Partition, open_log
-from recordpress.log.splits import LogSplit, Piece, plan, read_split, refuse_missing
+from recordpress.log import Finding, Partition, open_log, splits
+from recordpress.log.splits import LogSplit, Piece, plan, refuse_missing
 from recordpress.spark._filters import Wanted, wanted_by
 from recordpress.spark._offsets import Range
 from recordpress.spark._option import names_of, unknown_options
@@ -51,7 +51,7 @@ _LOGGER = logging.getLogger("recordpress.spark")
 
 
 class KafkaLogDataSource(PickledForWorkers, DataSource):
-    """Kafka logs, to be read by batch queries and streams, and to be written.
+    """Data source of Kafka logs for batch queries, streams and writes.
 
     The columns follow Spark's Kafka source: key binary, value binary, topic string, partition int, offset long,
     timestamp timestamp (null if missing), timestampType int, and with includeHeaders=true
@@ -117,7 +117,8 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
         refuse_other_types(schema)
         if options.columns is not None and options.columns != names:
             raise InvalidArgumentError(
-                f"option columns says {', '.join(options.columns)}, and the schema {', '.join(names)}", field="columns"
+                f"option columns ({', '.join(options.columns)}) and the schema ({', '.join(names)}) differ",
+                field="columns",
             )
         return options, names
 
@@ -143,13 +144,7 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
 
 
 def _are_for_writing(options: Any) -> bool:
-    """Return whether options are for a write: Spark does not say why it creates a data source.
-
-    Raises
-    ------
-    InvalidArgumentError
-        They are neither all for a read nor all for a write.
-    """
+    """Return whether options are for a write: Spark does not say why it creates a data source."""
     from recordpress.spark._write_options import STREAM_OPTIONS, WriteOptions
 
     of_reading = names_of(ReadOptions)
@@ -168,7 +163,7 @@ def _are_for_writing(options: Any) -> bool:
 
 
 def _are_of_stream(options: Any) -> bool:
-    """Whether Spark added to options what a stream has that is written."""
+    """Return whether Spark added the options of a streaming write."""
     from recordpress.spark._write_options import STREAM_OPTIONS
 
     return not {name.lower() for name in options}.isdisjoint(row.name.lower() for row in STREAM_OPTIONS)
@@ -187,7 +182,7 @@ class LogPiece(InputPartition):
 
 
 class KafkaLogReader(PickledForWorkers, DataSourceReader):
-    """Plans on the driver, and reads a piece in each task."""
+    """Reader that plans tasks on the driver and reads one in each task."""
 
     def __init__(self, options: ReadOptions, names: Sequence[str], parallelism: int | None) -> None:
         self.options = options
@@ -198,7 +193,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
     # --- on the driver --------------------------------------------------------------------------------------------
 
     def partitions(self) -> Sequence[LogPiece]:
-        """One per task; at least one, because Spark creates one otherwise."""
+        """Return one partition per task, and at least one: Spark creates an empty one otherwise."""
         options = self.options
         paths, filesystem = located(options.store, options.paths)
         log = open_log(paths, filesystem=filesystem, codecs=options.codecs)
@@ -210,7 +205,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
         return self.pieces(found, narrowed, total) or [LogPiece(0, (), self.wanted)]
 
     def pieces(self, partitions: Sequence[Partition], ranges: dict[str, Range], total: int) -> list[LogPiece]:
-        """The work on these offsets, which have about this many bytes."""
+        """Return the tasks that read these offsets, about `total` bytes."""
         options = self.options
         pieces = plan(
             partitions,
@@ -240,7 +235,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
     def _rows_there(
         self, split: LogSplit, names: list[str], findings: list[Finding], wanted: Wanted
     ) -> Iterator[pa.RecordBatch]:
-        """Retention may have deleted a segment since the work was planned."""
+        """Yield the rows of a task, without segments that retention deleted after planning."""
         there: LogSplit | None = split
         if not self.options.fail_on_data_loss:
             there, gone = split.without_deleted_segments()
@@ -250,7 +245,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
         try:
             yield from self._rows(there, names, findings, wanted)
         except FileNotFoundError as error:
-            error.add_note("it was there when the query was planned; failOnDataLoss=false reads what is there")
+            error.add_note("it existed when the query was planned; set failOnDataLoss=false to read the rest")
             raise
 
     def _rows(
@@ -267,10 +262,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
 
             yield from byte_rows(split, names, findings, on_corrupt, options.fetch_bytes or _BYTES_AT_ONCE)
         else:
-            for columns in read_split(
-                split,
-                names,
-                findings=findings,
+            reading = splits.ReadOptions(
                 isolation_level=options.isolation_level,
                 on_corrupt=on_corrupt,
                 start_timestamp=wanted.start_timestamp,
@@ -279,7 +271,8 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
                 batch_bytes=options.fetch_bytes,
                 result_bytes=_RESULT_BYTES,
                 result_rows=_RESULT_ROWS,
-            ):
+            )
+            for columns in splits.read_split(split, names, reading, findings):
                 yield from pa.RecordBatchReader.from_stream(columns)
 
     def _log_findings(self, findings: list[Finding]) -> None:
@@ -290,17 +283,19 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
 
 
 class FilteringReader(KafkaLogReader):
-    """Reads less where filters allow it. Spark refuses such a reader unless its configuration lets it ask for that."""
+    """Reader that pushes filters down. Spark rejects such a reader unless its configuration enables pushdown."""
 
     def pushFilters(self, filters: list[Any]) -> Iterable[Any]:
-        """All of them are applied again by Spark: a batch is read or left out as a whole."""
+        """Return all filters, so that Spark applies them again: this source skips whole batches only."""
         self.wanted = wanted_by(filters)
         return filters
 
 
 def piece_bytes(total: int, most: int, parallelism: int | None) -> int:
-    """Bytes of a task: enough tasks for all cores, but none of them tiny (as Spark's FilePartition.maxSplitBytes); and
-    where there are more tasks than cores as many for each core, so that all are busy up to the end."""
+    """Return the bytes of a task: tasks for all cores but not tiny ones, as Spark's FilePartition.maxSplitBytes.
+
+    More tasks than cores are a multiple of the cores, so that all cores are busy up to the end.
+    """
     cores = parallelism or len(os.sched_getaffinity(0))
     target = min(most, max(_LEAST_PIECE_BYTES, -(-total // cores)))
     tasks = -(-total // target)
@@ -310,7 +305,7 @@ def piece_bytes(total: int, most: int, parallelism: int | None) -> int:
 
 
 def _as(schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch with the columns that Spark expects, and perhaps an empty one for findings."""
+    """Return the batch with the columns that Spark expects, and with an empty one for findings if needed."""
     arrays = []
     for field in schema:
         if field.name == CORRUPT:

@@ -1,4 +1,4 @@
-"""Functions of columns: codecs, checksums and record sets in SQL's SELECT, a column of values in one call.
+"""Column functions: codecs, checksums and record sets in SQL's SELECT, one call per column of values.
 
 ::
 
@@ -14,20 +14,23 @@ from __future__ import annotations
 
 import copy
 import os
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
+import pickle
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, get_args
 
 import pyarrow as pa
 
-from recordpress._arguments import integer, shown_value
+from recordpress._arguments import check_flags, choice, integer
 from recordpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry, Dictionary
+from recordpress.codecs.choice import CodecChoice
 from recordpress.codecs.dictionary_types import Dictionaries
-from recordpress.columns import compress_values, decompress_values, read_columns, write_columns
+from recordpress.columns import decompress_values, read_columns
 from recordpress.dictionaries import DictionaryCodec, DictionaryStore
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.files import named
 from recordpress.spark._codecs import Codecs, registry_of
 from recordpress.spark._function_work import SET_COLUMNS, Checksum, Compress, Decompress, ReadSet, WriteSet
-from recordpress.spark._udf import column_of
+from recordpress.spark._without_recordpress import opener
 from recordpress.spark.schema import spark_schema
 from recordpress.typing import CompressionType, Integer, Level
 
@@ -52,7 +55,7 @@ def compress(
     mode: Mode = "FAILFAST",
     codecs: Codecs = None,
 ) -> Column:
-    """Compress each value of a column on its own, as `recordpress.compress_values` does.
+    """Compress each value of a column, as `recordpress.compress_values` does.
 
     Parameters
     ----------
@@ -94,11 +97,9 @@ def compress(
     if isinstance(compression_type, str) and compression_type == DictionaryCodec.name:
         own, chosen = _with_dictionaries(own, chosen, stored), None
     elif stored is not None and chosen is None:
-        raise InvalidArgumentError(
-            "dictionaries is for a dictionary that is an id: give dictionary", field="dictionary"
-        )
-    compress_values(_NOTHING, compression_type, level, dictionary=chosen, codecs=own)  # wrong arguments are refused
-    return column_of("compress", column, Compress(compression_type, level, chosen, own, nulls), "binary")
+        raise InvalidArgumentError("dictionaries needs an id in dictionary", field="dictionary")
+    codec = CodecChoice(compression_type, level, own, chosen)
+    return _column("compress", column, Compress(codec, nulls), "binary")
 
 
 def decompress(
@@ -153,11 +154,11 @@ def decompress(
         own, stored = _with_dictionaries(own, None, stored), None
     size: Any = max_decompressed_bytes
     decompress_values(_NOTHING, compression_type, size, dictionaries=stored, codecs=own)
-    return column_of("decompress", column, Decompress(compression_type, size, stored, own, nulls), "binary")
+    return _column("decompress", column, Decompress(compression_type, size, stored, own, nulls), "binary")
 
 
 def crc32c(column: Column | str) -> Column:
-    """CRC-32C of each value of a column: the checksum of record batches, and of many stores.
+    """Compute the CRC-32C of each value of a column: the checksum of record batches, and of many stores.
 
     Parameters
     ----------
@@ -175,7 +176,7 @@ def crc32c(column: Column | str) -> Column:
     >>> spark.sql("SELECT '123456789' AS text").select(crc32c("text").alias("crc")).first().crc == 0xE3069283
     True
     """
-    return column_of("crc32c", column, Checksum(), "bigint")
+    return _column("crc32c", column, Checksum(), "bigint")
 
 
 def read_record_set(
@@ -230,7 +231,7 @@ def read_record_set(
     size: Any = max_decompressed_bytes
     read_columns(b"", max_decompressed_bytes=size, codecs=own)
     returns = f"array<{spark_schema(SET_COLUMNS).simpleString()}>"
-    return column_of("read_record_set", column, ReadSet(size, own, nulls), returns)
+    return _column("read_record_set", column, ReadSet(size, own, nulls), returns)
 
 
 def write_record_set(
@@ -244,7 +245,7 @@ def write_record_set(
     mode: Mode = "FAILFAST",
     codecs: Codecs = None,
 ) -> Column:
-    """Record sets, as `recordpress.write_columns` makes them: a set of each array of structs.
+    """Write record sets, one for each array of structs, as `recordpress.write_columns` does.
 
     Parameters
     ----------
@@ -285,19 +286,15 @@ def write_record_set(
     """
     nulls = _is_permissive(mode)
     stored = _stored(dictionaries)
-    own: Any = _with_dictionaries(registry_of(codecs), _chosen(dictionary, stored), stored)
-    empty = pa.table({"value": _NOTHING})
-    write_columns(empty, compression_type, level, coerce_timestamps=coerce_timestamps, codecs=own)
-    work = WriteSet(compression_type, level, coerce_timestamps, own, nulls)
-    return column_of("write_record_set", column, work, "binary")
+    own = _with_dictionaries(registry_of(codecs), _chosen(dictionary, stored), stored)
+    check_flags(coerce_timestamps=coerce_timestamps)
+    work = WriteSet(CodecChoice(compression_type, level, own), coerce_timestamps, nulls)
+    return _column("write_record_set", column, work, "binary")
 
 
 def _is_permissive(mode: str) -> bool:
-    if not isinstance(mode, str):
-        raise ArgumentTypeError(f"mode must be FAILFAST or PERMISSIVE, not {type(mode).__name__}", field="mode")
-    if mode.upper() not in ("FAILFAST", "PERMISSIVE"):
-        raise InvalidArgumentError(f"mode must be FAILFAST or PERMISSIVE, not {shown_value(mode)}", field="mode")
-    return mode.upper() == "PERMISSIVE"
+    given = mode.upper() if isinstance(mode, str) else mode
+    return choice("mode", given, get_args(Mode)) == "PERMISSIVE"
 
 
 def _stored(dictionaries: Stored) -> Dictionaries | None:
@@ -322,7 +319,7 @@ def _chosen(dictionary: Dictionary | Integer | None, stored: Dictionaries | None
             field="dictionary",
         )
     if stored is None or isinstance(stored, Dictionary):
-        raise InvalidArgumentError("dictionary is an id: give dictionaries, in which it is", field="dictionary")
+        raise InvalidArgumentError("dictionary is an id, which needs dictionaries", field="dictionary")
     number = integer(dictionary, "dictionary", 0, (1 << 32) - 1)
     found = stored.get(number)
     if found is None:
@@ -333,13 +330,33 @@ def _chosen(dictionary: Dictionary | Integer | None, stored: Dictionaries | None
 def _with_dictionaries(
     codecs: CodecRegistry | None, dictionary: Dictionary | None, stored: Any
 ) -> CodecRegistry | None:
-    """The codecs, and zstd-dict if there is a dictionary."""
+    """Return the codecs, with zstd-dict if there is a dictionary."""
     if dictionary is None and stored is None:
         return codecs
     if dictionary is None:
         dictionary = stored if isinstance(stored, Dictionary) else next(iter(stored.values()), None)
     if dictionary is None:
-        raise InvalidArgumentError("dictionaries has no dictionary", field="dictionaries")
+        raise InvalidArgumentError("dictionaries is empty", field="dictionaries")
     made = CodecRegistry() if codecs is None else copy.copy(codecs)
     made.register(DictionaryCodec.name, DictionaryCodec(dictionary, stored), replace=True)
+    return made
+
+
+def _column(name: str, column: Column | str, work: Any, returns: str) -> Column:
+    """Return the column that `work` computes from another one; `returns` is its type in Spark's notation.
+
+    What Spark pickles does not need recordpress to be unpickled, so an executor without it can say so.
+    """
+    from pyspark.sql import functions as of_spark
+
+    functions: Any = of_spark  # arrow_udf is missing in its types
+    sent, opened = pickle.dumps(work), opener("PYSPARK_PYTHON")
+
+    def of_arrays(arrays: Iterator[pa.Array]) -> Iterator[pa.Array]:
+        work = opened(sent)
+        for array in arrays:
+            yield from work(array)
+
+    of_arrays.__name__ = name
+    made: Column = functions.arrow_udf(of_arrays, returns)(column)
     return made

@@ -42,7 +42,7 @@ _PATH = Option(
 @documented
 @dataclass(frozen=True)
 class ReadOptions:
-    """The options of a read.
+    """Options of a read.
 
     Examples
     --------
@@ -94,7 +94,10 @@ class ReadOptions:
         "FAILFAST",
     )
     columns: tuple[str, ...] | None = option(
-        "columns", names, "Names between commas: the only columns that are built, as with `.schema(...)`.", shown="all"
+        "columns",
+        names,
+        "Names of the columns to build, separated by commas, as with `.schema(...)`.",
+        shown="all",
     )
     level: Level = option(
         "level",
@@ -105,7 +108,7 @@ class ReadOptions:
     codecs: CodecRegistry | None = option(
         "codec.plugin",
         codecs,
-        "Codecs to import, as package.module:attribute between commas. Executors import them too. A stream "
+        "Codecs to import, as package.module:attribute, separated by commas. Executors import them too. A stream "
         "needs them installed or on PYTHONPATH, because Spark plans it in a process that ignores addPyFile. "
         "Nothing is imported because data names it.",
     )
@@ -136,7 +139,7 @@ class ReadOptions:
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """The columns of the result, unless `.schema(...)` names others."""
+        """Columns of the result, unless `.schema(...)` names others."""
         if self.columns is not None:
             return self.columns
         return column_names(self.level, self.include_headers, self.reports_in_rows)
@@ -148,7 +151,7 @@ class ReadOptions:
 
     @property
     def limits(self) -> dict[str, int]:
-        """The limits of a stream's batches by the options' names."""
+        """Limits of a stream's batches by option name."""
         given = {
             "maxOffsetsPerTrigger": self.max_offsets,
             "maxFilesPerTrigger": self.max_files,
@@ -157,21 +160,21 @@ class ReadOptions:
         return {name: number for name, number in given.items() if number is not None}
 
     def reject_streaming_options(self) -> None:
-        """Raise for an option that only streams accept."""
+        """Raise an error for an option that only streams accept."""
         self.bounds.refuse_latest()
-        reject_only(self, "stream", "is for spark.readStream")
+        reject_only(self, "stream", "needs spark.readStream")
 
     def reject_batch_options(self) -> None:
-        """Raise for an option that only batch queries accept."""
+        """Raise an error for an option that only batch queries accept."""
         if self.bounds.end.kind != "all":
             name = self.bounds.end.option
-            raise InvalidArgumentError(f"option {name} is for spark.read: a stream has no end", field=name)
+            raise InvalidArgumentError(f"option {name} needs spark.read: a stream has no end", field=name)
         if len(self.limits) > 1:
-            raise InvalidArgumentError(f"only one of {', '.join(self.limits)} can be given", field=[*self.limits][1])
+            raise InvalidArgumentError(f"only one of {', '.join(self.limits)} is accepted", field=[*self.limits][1])
 
     @classmethod
     def parse(cls, options: Mapping[str, str]) -> ReadOptions:
-        """Parse the options that Spark passes on.
+        """Parse the options from Spark.
 
         Raises
         ------
@@ -199,17 +202,17 @@ class ReadOptions:
             (
                 self.isolation_level == "read_committed" and level != "records",
                 "isolation.level=read_committed",
-                f"is for level=records: with level={level} no batch is left out",
+                f"needs level=records: level={level} omits no batch",
             ),
             (
                 self.include_headers and level != "records",
                 "includeHeaders",
-                f"is for level=records: with level={level} there are no columns of a record",
+                f"needs level=records: level={level} has no columns of a record",
             ),
             (
                 self.fetch_bytes is not None and level == "batches",
                 "max.partition.fetch.bytes",
-                "is for level=records and level=bytes: with level=batches headers alone are read",
+                "needs level=records or level=bytes: level=batches reads only headers",
             ),
         ):
             if is_wrong:
@@ -217,13 +220,13 @@ class ReadOptions:
 
 
 def check_columns(names: tuple[str, ...], known: tuple[str, ...], where: str) -> None:
-    """Raise for unknown or repeated columns, for an empty list, and if the column for damage is missing."""
+    """Raise an error for unknown or repeated columns, for an empty list, and if the column for damage is missing."""
     if wrong := [name for name in names if name not in known]:
         raise InvalidArgumentError(
-            f"there is no column {', '.join(wrong)}; there are {', '.join(known)}"[:1000], field=where
+            f"unknown column {', '.join(wrong)}; accepted are {', '.join(known)}"[:1000], field=where
         )
     if not names or len(set(names)) < len(names):
-        raise InvalidArgumentError("each column is named once, and there must be at least one", field=where)
+        raise InvalidArgumentError("name at least one column, and each column once", field=where)
     if CORRUPT in known and CORRUPT not in names:
         raise InvalidArgumentError(
             f"mode=PERMISSIVE reports damage in a column {CORRUPT} string, which is missing", field=where

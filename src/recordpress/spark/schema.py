@@ -1,4 +1,4 @@
-"""The columns of the result, as Spark's types and as Arrow's: as in Spark's Kafka source, or of batches.
+"""Columns of the result, as Spark's types and as Arrow's: those of Spark's Kafka source, or of batches.
 
 Spark compares the Arrow schema of a reader's batches with its own, nested names and nullability included.
 """
@@ -22,6 +22,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from recordpress.columns.header_table import headers_table
 from recordpress.errors import InvalidArgumentError
 
 CORRUPT = "_corrupt_record"  # as Spark's own file sources call it
@@ -38,31 +39,19 @@ _RECORDS = {
     "timestampType": pa.int32(),
     "headers": _HEADERS,
 }
-_BATCHES = {  # the names of `Log.batch_table`
-    "topic": pa.string(),
-    "partition": pa.int32(),
-    "file": pa.string(),
-    "position": pa.int64(),
-    "size": pa.int64(),
-    "magic": pa.int32(),
-    "compressionType": pa.string(),
-    "attributes": pa.int32(),
-    "baseOffset": pa.int64(),
-    "lastOffset": pa.int64(),
-    "recordsCount": pa.int32(),
-    "maxTimestamp": _TIME,
-    "timestampType": pa.int32(),
-    "partitionLeaderEpoch": pa.int32(),
-    "producerId": pa.int64(),
-    "producerEpoch": pa.int32(),
-    "baseSequence": pa.int32(),
-    "isTransactional": pa.bool_(),
-    "isControl": pa.bool_(),
-    "crc": pa.int64(),
+_WIDER = {  # what Spark reads in place of other types
+    pa.int8(): pa.int32(),
+    pa.int16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.timestamp("ms", "UTC"): _TIME,
 }
-_BYTES = {name: _BATCHES[name] for name in ("topic", "partition", "file", "position", "baseOffset", "lastOffset")} | {
-    "batch": pa.binary()
+_PLACE = {"topic": pa.string(), "partition": pa.int32(), "file": pa.string()}
+_BATCHES = _PLACE | {
+    field.name: _WIDER.get(field.type, field.type)
+    for field in pa.schema(headers_table([]))
+    if field.name not in ("baseTimestamp", "hasDeleteHorizon")
 }
+_BYTES = _PLACE | {"position": pa.int64(), "baseOffset": pa.int64(), "lastOffset": pa.int64(), "batch": pa.binary()}
 _LEVELS = {"records": _RECORDS, "batches": _BATCHES, "bytes": _BYTES}
 _EVERY = _BATCHES | _BYTES | _RECORDS | {CORRUPT: pa.string()}  # a name has one type everywhere
 _SPARK: dict[pa.DataType, DataType] = {
@@ -77,23 +66,23 @@ _SPARK: dict[pa.DataType, DataType] = {
 
 
 def column_names(level: str, include_headers: bool, reports_in_rows: bool) -> tuple[str, ...]:
-    """The columns of a level; headers of records if they are asked for."""
+    """Return the columns of a level, with headers of records on request."""
     names = [name for name in _LEVELS[level] if name != "headers" or include_headers]
     return (*names, CORRUPT) if reports_in_rows else tuple(names)
 
 
 def spark_schema(names: Iterable[str]) -> StructType:
-    """These columns as a schema of Spark's."""
+    """Return these columns as a Spark schema."""
     return StructType([StructField(name, _SPARK[_EVERY[name]]) for name in names])
 
 
 def arrow_schema(names: Iterable[str]) -> pa.Schema:
-    """The schema of the pyarrow record batches that hold these columns."""
+    """Return the schema of the pyarrow record batches with these columns."""
     return pa.schema([(name, _EVERY[name]) for name in names])
 
 
 def as_column(column: pa.Array, field: pa.Field) -> pa.Array:
-    """A column of records as Spark's Kafka source has it.
+    """Return a column of records in the form of Spark's Kafka source.
 
     Nested fields have Spark's names, and a record without headers has null (KafkaRecordToRowConverter).
     """
@@ -112,7 +101,7 @@ def as_column(column: pa.Array, field: pa.Field) -> pa.Array:
 
 
 def refuse_other_types(schema: StructType) -> None:
-    """Raise for a column of `.schema(...)` whose type is not that of this source."""
+    """Raise an error for a column of `.schema(...)` with another type than this source has."""
     for field in schema.fields:
         own, given = _SPARK[_EVERY[field.name]].simpleString(), field.dataType.simpleString()
         if given != own:

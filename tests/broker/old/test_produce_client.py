@@ -11,6 +11,8 @@ import pytest
 from old_broker import _free_ports
 from produce_client import NO_PARTITIONS, Client, Response
 
+from patience import HANG
+
 
 def answered(answer: Callable[[bytes], bytes], version: int = 3, requests: int = 1) -> Response:
     """What the client makes of the answer to a Produce request, the last of several."""
@@ -31,7 +33,7 @@ def answered(answer: Callable[[bytes], bytes], version: int = 3, requests: int =
             with Client(server.getsockname()[1]) as client:
                 return [client.produce("topic", b"records", version) for _ in range(requests)][-1]
         finally:
-            thread.join(10)
+            thread.join(HANG)
 
 
 def number_of(request: bytes) -> bytes:

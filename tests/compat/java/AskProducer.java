@@ -33,8 +33,8 @@ import org.apache.kafka.common.record.internal.CompressionRatioEstimator;
 import org.apache.kafka.common.record.internal.CompressionType;
 import org.apache.kafka.common.record.internal.RecordBatch;
 import org.apache.kafka.common.requests.MetadataResponse.PartitionMetadata;
-import org.apache.kafka.common.utils.LogContext;
-import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.common.utils.*;
+import org.apache.kafka.common.utils.internals.*; // where Kafka 4.4 has LogContext
 
 /**
  * What Kafka's RecordAccumulator, ProducerBatch and CompressionRatioEstimator do, asked over standard input.
@@ -251,14 +251,13 @@ public final class AskProducer {
         return ((TopicPartition) field(batch, "topicPartition")).partition();
     }
 
-    /** Sender.completeBatch: split if it is larger than its limit, sent again, or stored. */
+    /** Sender.completeBatch: split, sent again, or stored. */
     private void answer(int code) throws Exception {
         ProducerBatch batch = flying.pollFirst();
         int parts = 0;
         if (batch == null) {
             parts = -1;
-        } else if (code == TOO_LARGE && number(batch, "recordCount") > 1
-            && batch.records().sizeInBytes() > batchSize + 61) {
+        } else if (code == TOO_LARGE && number(batch, "recordCount") > 1) {
             parts = accumulator.splitAndReenqueue(batch);
             accumulator.deallocate(batch);
         } else if (code == SUCCESS || code == TOO_LARGE) {

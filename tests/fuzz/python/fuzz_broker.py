@@ -31,9 +31,25 @@ SETTINGS = (
     ("message.timestamp.after.max.ms", NUMBERS),
     ("cleanup.policy", ("compact", "compact,delete")),
     ("max.message.bytes", ("0", "100", "300", "1000000")),
+    ("max.decompressed.message.bytes", ("1", "20", "300")),
 )
 OLD_FORMATS = ("0.9.0", "0.10.0", "0.10.2")
-RELEASES = ("4.3", "4.0", "3.9", "3.9", "3.5", "2.8", "2.4.0", "2.1", "1.1", "0.11.0", "0.10.0", "0.9.0", "0.8.2")
+RELEASES = (
+    "4.4",
+    "4.3",
+    "4.0",
+    "3.9",
+    "3.9",
+    "3.5",
+    "2.8",
+    "2.4.0",
+    "2.1",
+    "1.1",
+    "0.11.0",
+    "0.10.0",
+    "0.9.0",
+    "0.8.2",
+)
 OFFSETS = (0, 3, 2**31 - 2, 2**40, 2**62)
 ZSTD_SINCE, FORMATS_SINCE = (2, 1), (2, 4)
 MESSAGE_SETS = ("0.10.0", "0.9.0", "0.8.2")

@@ -23,6 +23,7 @@ import mutate
 import oracle
 import recordpress
 from recordpress import log
+from recordpress.log import sidecars
 
 MOST_BYTES = 3000
 VALUES = [None, True, -1, 1 << 70, 1.5, "text", "", "\ud800", [], [1], [[]], {}, {"a": 1}]
@@ -47,13 +48,13 @@ def _manifest_bytes(manifest: log.Manifest) -> bytes:
 
 BASE = 5  # offset of the segment
 READERS: dict[str, tuple[Callable[[bytes], Any], Callable[[Any], bytes]]] = {
-    ".index": (lambda data: log.read_offset_index(data, BASE), _written(log.write_offset_index, BASE)),
-    ".timeindex": (lambda data: log.read_time_index(data, BASE), _written(log.write_time_index, BASE)),
-    ".txnindex": (log.read_transaction_index, _written(log.write_transaction_index)),
-    ".snapshot": (log.read_snapshot, _written(log.write_snapshot)),
-    "leader-epoch-checkpoint": (log.read_leader_epochs, _written(log.write_leader_epochs)),
-    "offset-checkpoint": (log.read_offset_checkpoint, _written(log.write_offset_checkpoint)),
-    "partition.metadata": (log.read_partition_metadata, _written(log.write_partition_metadata)),
+    ".index": (lambda data: sidecars.read_offset_index(data, BASE), _written(sidecars.write_offset_index, BASE)),
+    ".timeindex": (lambda data: sidecars.read_time_index(data, BASE), _written(sidecars.write_time_index, BASE)),
+    ".txnindex": (sidecars.read_transaction_index, _written(sidecars.write_transaction_index)),
+    ".snapshot": (sidecars.read_snapshot, _written(sidecars.write_snapshot)),
+    "leader-epoch-checkpoint": (sidecars.read_leader_epochs, _written(sidecars.write_leader_epochs)),
+    "offset-checkpoint": (sidecars.read_offset_checkpoint, _written(sidecars.write_offset_checkpoint)),
+    "partition.metadata": (sidecars.read_partition_metadata, _written(sidecars.write_partition_metadata)),
     "manifest.json": (log.Manifest.from_json, _manifest_bytes),
 }
 NAMES = list(READERS)

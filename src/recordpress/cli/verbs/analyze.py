@@ -1,4 +1,4 @@
-"""``recordpress analyze``: which codec, which level, how deep a batch."""
+"""``recordpress analyze``: a measured choice of codec, level and batch depth."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import Any
 import click
 
 import recordpress
+from recordpress._arguments import MOST_THREADS
 from recordpress.analysis import DEFAULT_CODECS, Analysis, Cell, html_of
-from recordpress.cli._command import codec_plugins, paths, verb
+from recordpress.cli._command import codec_plugins, paths, sample_options, verb
 from recordpress.cli._findings import report_reading
 from recordpress.cli._output import count, print_json, print_table, size, write
-from recordpress.cli._parameters import SIZE, Paths, one_or_several
+from recordpress.cli._parameters import LocalPath, one_or_several
 from recordpress.cli._progress import Progress
 from recordpress.codecs import CodecRegistry
 from recordpress.files import LocalFileSystem
@@ -39,14 +40,11 @@ _TIMING = ("fastest", "median")
     "--depth", "depths", metavar="N", multiple=True, type=click.IntRange(1, 10_000), default=(1, 10), show_default=True,
     help="Records per batch, as a multiple of the stored depth. Repeatable.",
 )  # fmt: skip
-@click.option(
-    "--sample", metavar="SIZE", type=SIZE, default="64MiB", show_default=True, help="Size of the uncompressed sample."
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for the places of the sample.")
+@sample_options
 @click.option(
     "--threads",
     metavar="N",
-    type=click.IntRange(1, 1024),
+    type=click.IntRange(1, MOST_THREADS),
     help="Number of threads that measure sizes.  [default: one per core]",
 )
 @click.option(
@@ -55,24 +53,18 @@ _TIMING = ("fastest", "median")
 )  # fmt: skip
 @click.option("--rate", metavar="RATE", help="Uncompressed produce rate: 20MB/s, 50000records/s.")
 @click.option("--price-gb", metavar="PRICE", type=float, help="Price of a GB (10^9 bytes) of storage.")
-@click.option("--report", metavar="FILE", type=Paths(), help="HTML file with plots to write, which opens offline.")
+@click.option("--report", metavar="FILE", type=LocalPath(), help="HTML file with plots to write, which opens offline.")
 @codec_plugins
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the cells as CSV instead of text.")
 def command(
     paths: Sequence[str],
     settings: str,
-    depths: Sequence[int],
-    sample: int,
-    seed: int,
-    threads: int | None,
-    timing: Any,
-    rate: str | None,
-    price_gb: float | None,
-    report: str | None,
     codecs: CodecRegistry | None,
+    report: str | None,
     as_json: bool,
     as_csv: bool,
+    **options: Any,
 ) -> int:
     """Measure codecs, levels and batch depths on your records.
 
@@ -84,19 +76,7 @@ def command(
     if as_json and as_csv:
         raise click.UsageError("give either --json or --csv")
     with Progress("compressing") as progress:
-        found = recordpress.analyze(
-            one_or_several(paths),
-            settings,
-            depths=depths,
-            sample_bytes=sample,
-            seed=seed,
-            threads=threads,
-            timing=timing,
-            rate=rate,
-            price_gb=price_gb,
-            registry=codecs,
-            progress=progress,
-        )
+        found = recordpress.analyze(one_or_several(paths), settings, registry=codecs, **options, progress=progress)
     if report is not None:
         with LocalFileSystem().create(report) as file:
             file.write(html_of(found).encode())

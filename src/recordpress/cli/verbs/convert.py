@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 import recordpress
 from recordpress.cli._command import copy_options, paths, target, verb
-from recordpress.cli._findings import plural, print_findings, status_of
-from recordpress.cli._output import count, note, print_json, print_table, shown, size
+from recordpress.cli._findings import plural, print_copy
+from recordpress.cli._outcome import CLEAN
+from recordpress.cli._output import count, print_json, print_table, shown, size
 from recordpress.cli._parameters import one_or_several
 from recordpress.cli._progress import Progress
-from recordpress.codecs import CodecRegistry
 from recordpress.log import Manifest
 
 
@@ -33,19 +34,7 @@ from recordpress.log import Manifest
     multiple=True,
     help="Loss to allow, as --dry-run names it, or all. Repeatable.",
 )
-def command(
-    paths: Sequence[str],
-    target: str,
-    magic: int,
-    codec: str | None,
-    level: int | None,
-    allow_loss: tuple[str, ...],
-    threads: int,
-    no_resume: bool,
-    dry_run: bool,
-    codecs: CodecRegistry | None,
-    as_json: bool,
-) -> int:
+def command(paths: Sequence[str], target: str, as_json: bool, **options: Any) -> int:
     """Copy a log to another message format with the same offsets.
 
     Formats 0 and 1 have no headers, producers, transactions or leader epochs; format 0 has no timestamps. Losses are
@@ -58,28 +47,11 @@ def command(
     TARGET is the same as for transcode; repeat the command to resume an interrupted run. recordpress-manifest.json in
     TARGET lists the losses; --json prints it."""
     with Progress("converting") as progress:
-        result = recordpress.convert(
-            one_or_several(paths),
-            target,
-            magic,
-            compression_type=codec,
-            level=level,
-            allow_loss=allow_loss,
-            threads=threads,
-            resume=not no_resume,
-            dry_run=dry_run,
-            codecs=codecs,
-            progress=progress,
-        )
+        result = recordpress.convert(one_or_several(paths), target, **options, progress=progress)
     if not isinstance(result, Manifest):
         print_json(result) if as_json else _print_lost(result, "nothing would be lost")
-        return status_of(())
-    if as_json:
-        print_json(result.to_dict())
-    else:
-        print_findings(result.findings)
-        _print(result, target)
-    return status_of(result.findings)
+        return CLEAN
+    return print_copy(result, target, as_json, _print)
 
 
 def _print(copy: Manifest, target: str) -> None:
@@ -87,8 +59,6 @@ def _print(copy: Manifest, target: str) -> None:
     print(f"{shown(target)}: {plural(totals['records'], 'record')}, {size(totals['source_bytes'])} before, "
           f"{size(totals['bytes'])} after")  # fmt: skip
     _print_lost(copy.lost, "nothing was lost")
-    if copy.resumed_segments:
-        note(f"{plural(copy.resumed_segments, 'segment')} done by an earlier run")
 
 
 def _print_lost(lost: dict[str, int], nothing: str) -> None:

@@ -1,4 +1,4 @@
-"""``recordpress dump``: the records of a log, or its batches."""
+"""``recordpress dump``: records or batches of a log."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _DECODER_PACKAGES = ("org.apache.kafka.tools.api.", "kafka.serializer.", "")  # 
 
 
 class _DecoderClass(click.ParamType):  # type: ignore[type-arg]
-    """A decoder of Kafka's, by the name of its class."""
+    """Decoder of Kafka's, by the name of its class."""
 
     name = "class"
 
@@ -61,7 +61,7 @@ def _decoder_classes(function: Callable[..., int]) -> Callable[..., int]:
 
 
 def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Of several the last counts."""
+    """Add the decoder options; the last one wins."""
     for name, topic in reversed(_DECODERS.items()):
         text = f"--format kafka: records of {topic} as JSON; implies --print-data-log."
         function = click.option(f"--{name}-decoder", "decoder", flag_value=name, help=text)(function)
@@ -139,7 +139,7 @@ def command(paths: Sequence[str], files: str | None, batches: bool, **options: A
     --json, has topic, partition, offset, timestamp (milliseconds since 1970, -1 for none), timestampType (0 create
     time, 1 log append time, -1 none), key, value and headers ([[key, value], ...]); see docs/dump.schema.json.
 
-    Cut and skipped parts are reported on stderr, and make the exit status 1."""
+    Truncated and skipped data is reported on stderr, and sets the exit status to 1."""
     is_kafka = options["format_"] == "kafka"
     if options["decoder"] and not is_kafka:
         raise click.UsageError(f"--{options['decoder']}-decoder is for --format kafka")
@@ -263,7 +263,7 @@ def _batch_row(batch: LogBatch) -> tuple[str, ...]:
         for name, holds in (
             ("transaction", header.is_transactional),
             ("control", header.is_control),
-            ("log append time", header.has_log_append_time),
+            ("log append time", header.timestamp_type == 1),
             ("delete horizon", batch.delete_horizon_ms is not None),
         )
         if holds
@@ -295,23 +295,23 @@ _OF_KAFKAS_TOOL = (
 
 
 def _dump_files_as_kafka(names: list[str], **options: Any) -> int:
-    """Return logs, and sidecar files that are named, in the order of their names."""
-    from recordpress.log import is_sidecar
+    """Print logs and sidecar files in the given order; return the exit status."""
+    from recordpress.log.dump.sidecar_lines import is_sidecar, shown_path
 
     if not any(map(is_sidecar, names)):
-        return _dump_as_kafka(_open(names, options["codecs"]), **options)
+        return _dump_as_kafka(names, **options)
     status = CLEAN
     for name in names:
         if is_sidecar(name):
-            note(f"Dumping {os.path.normpath(name)}")
+            write(f"Dumping {shown_path(name)}\n".encode())
             status = max(status, _dump_sidecar_as_kafka(name, **options))
         else:
-            status = max(status, _dump_as_kafka(_open([name], options["codecs"]), **options))
+            status = max(status, _dump_as_kafka([name], **options))
     return status
 
 
 def _dump_sidecar_as_kafka(name: str, **options: Any) -> int:
-    from recordpress.log import sidecar_lines
+    from recordpress.log.dump.sidecar_lines import sidecar_lines
 
     findings: list[Finding] = []
     most = {} if options["max_message_size"] is None else {"max_message_bytes": options["max_message_size"]}
@@ -322,9 +322,11 @@ def _dump_sidecar_as_kafka(name: str, **options: Any) -> int:
     return status_of(findings)
 
 
-def _dump_as_kafka(log: Log, **options: Any) -> int:
+def _dump_as_kafka(names: list[str], **options: Any) -> int:
     from recordpress.log import DumpOptions, SegmentDump
+    from recordpress.log.dump.sidecar_lines import shown_path
 
+    as_given = {os.path.abspath(name): name for name in names}
     for name, given in (("columns", options["columns"]), ("time", options["time"] != _EVERYTHING)):
         if given:
             raise click.UsageError(f"--{name} does not go with --format kafka")
@@ -347,10 +349,12 @@ def _dump_as_kafka(log: Log, **options: Any) -> int:
     )
     findings: list[Finding] = []
     left = options["head"]
+    log = _open(names, options["codecs"])
     with Progress("reading", _bytes(log)) as progress:
         for partition in log.partitions:
             for segment in partition.segments:
-                note(f"Dumping {os.path.normpath(segment.url)}")
+                path = shown_path(as_given.get(segment.url, segment.url))
+                write(f"Dumping {path}\nLog starting offset: {segment.base_offset}\n".encode())
                 dump = SegmentDump(segment, chosen)
                 for text in dump:
                     if left is not None:
@@ -360,6 +364,8 @@ def _dump_as_kafka(log: Log, **options: Any) -> int:
                     write(text)
                     if left == 0:
                         return report_reading(findings)
+                for finding in dump.findings:
+                    write(f"{finding.message}\n".encode())  # the tool's sentence on trailing bytes
                 findings += dump.findings
                 progress.advance(segment.size or 0)
     return report_reading(findings)

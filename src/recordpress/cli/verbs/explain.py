@@ -1,20 +1,20 @@
-"""``recordpress explain``: what a broker would do with batches, and why."""
+"""``recordpress explain``: a broker's treatment of batches, and its reasons."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
 import recordpress
 from recordpress.broker import BatchGroup, ExplainedBatch, Explanation, Finding
-from recordpress.cli._command import codec_plugins, paths, verb
+from recordpress.cli._command import broker_version, codec_plugins, paths, verb
 from recordpress.cli._findings import plural, print_findings
 from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, duration, note, print_json, print_table, shown, size
-from recordpress.cli._parameters import TIMESTAMP, Paths, Setting, one_or_several
+from recordpress.cli._parameters import TIMESTAMP, LocalPath, Setting, one_or_several
 from recordpress.cli._progress import Progress
-from recordpress.codecs import CodecRegistry
 
 _MOST_LISTED = 3  # producers of a group: the JSON has all
 
@@ -30,11 +30,11 @@ _MOST_LISTED = 3  # producers of a group: the JSON has all
 )  # fmt: skip
 @paths()
 @click.option(
-    "--topic-config", "-t", "settings", metavar="NAME=VALUE", multiple=True, type=Setting(),
+    "--topic-config", "-t", metavar="NAME=VALUE", multiple=True, type=Setting(),
     help="Topic setting, by Kafka's name. Repeatable.",
 )  # fmt: skip
-@click.option("--config", metavar="FILE", type=Paths(), help="The broker's server.properties.")
-@click.option("--broker", metavar="RELEASE", default="4.3", show_default=True, help="Kafka release, 0.8.2 or newer.")
+@click.option("--config", metavar="FILE", type=LocalPath(), help="The broker's server.properties.")
+@broker_version
 @click.option(
     "--produce-version",
     metavar="N",
@@ -42,26 +42,16 @@ _MOST_LISTED = 3  # producers of a group: the JSON has all
     help="Produce version to assume; default: the one in the request.",
 )
 @click.option("--transactional-id", metavar="ID", help="Transactional id to assume for a record set.")
-@click.option("--now", metavar="TIME", type=TIMESTAMP, help="The broker's clock: ISO 8601, milliseconds or -2h.")
+@click.option(
+    "--now", "now_ms", metavar="TIME", type=TIMESTAMP, help="The broker's clock: ISO 8601, milliseconds or -2h."
+)
 @click.option("--helpful", is_flag=True, help="Print precise error codes where a broker answers only -1.")
 @click.option("--full", is_flag=True, help="Open every batch of a large log instead of samples.")
 @codec_plugins
 @click.option(
     "--json", "as_json", is_flag=True, help="Print a JSON array with an object per batch; for a log, per group."
 )
-def command(
-    paths: Sequence[str],
-    settings: Sequence[tuple[str, str]],
-    config: str | None,
-    broker: str,
-    produce_version: int | None,
-    transactional_id: str | None,
-    now: int | None,
-    helpful: bool,
-    full: bool,
-    codecs: CodecRegistry | None,
-    as_json: bool,
-) -> int:
+def command(paths: Sequence[str], topic_config: Sequence[tuple[str, str]], as_json: bool, **options: Any) -> int:
     """Explain how a broker would treat batches.
 
     PATH is a file with a record set or a captured Produce request, or a log: a .log file, a partition directory, a log
@@ -72,17 +62,7 @@ def command(
     consumer can read its records."""
     with Progress("explaining") as progress:
         found = recordpress.explain(
-            one_or_several(paths),
-            topic_config=dict(settings),
-            broker_version=broker,
-            config=config,
-            produce_version=produce_version,
-            transactional_id=transactional_id,
-            now_ms=now,
-            helpful=helpful,
-            full=full,
-            codecs=codecs,
-            progress=progress,
+            one_or_several(paths), topic_config=dict(topic_config), **options, progress=progress
         )
     if as_json:
         print_json(found.to_list())  # as docs/explain.schema.json says
@@ -202,7 +182,7 @@ def _place(batch: ExplainedBatch) -> str:
 
 
 def _print_origin(group: BatchGroup) -> None:
-    """Who sent them, and where to."""
+    """Print the clients, producers and topics of a group."""
     producers = {_producer(one): batches for one, (batches, _) in group.producers.items()}
     topics = {topic: batches for topic, batches in group.topics.items() if topic is not None}
     print(f"   written as: {_most(group.clients)}")
@@ -212,7 +192,7 @@ def _print_origin(group: BatchGroup) -> None:
 
 
 def _most(numbers: Mapping[str, int]) -> str:
-    """The first few by number of batches."""
+    """Return the first few by number of batches."""
     ordered = sorted(numbers.items(), key=lambda item: -item[1])
     named = [f"{shown(name)} ({plural(number, 'batch')})" for name, number in ordered[:_MOST_LISTED]]
     more = f"; and {count(len(ordered) - _MOST_LISTED)} more" if len(ordered) > _MOST_LISTED else ""

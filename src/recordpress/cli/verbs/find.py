@@ -75,7 +75,7 @@ def command(
         raise click.UsageError("say what to find: --key, --value-contains or --header")
     if partitions is not None and key is None:
         raise click.UsageError("--partitions needs --key")
-    shown = Shown(printing["format_"], printing["columns"], printing["values"], printing["redact"], printing["as_json"])
+    shown = Shown(**printing)
     log: Log = recordpress.open_log(list(paths), codecs=codecs)
     print_skipped(log.skipped)
     if partitions is not None and key is not None:
@@ -123,7 +123,7 @@ def command(
 
 
 def _narrowed(log: Log, key: str, partitions: int) -> Log:
-    """The partition that the key belongs to."""
+    """Return the partition of the key."""
     wanted = partition_for_key(key.encode("utf-8", "surrogateescape"), partitions)
     topics = sorted({partition.topic for partition in log.partitions if partition.topic is not None})
     note(f"murmur2 gives this key partition {wanted} of {partitions}")

@@ -1,19 +1,19 @@
-"""``recordpress fits``: which records are too large, and which limit rejects them."""
+"""``recordpress fits``: records that are too large, and the limits that reject them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 import recordpress
 from recordpress.analysis import Fits, Rejection
-from recordpress.cli._command import as_json, codec_plugins, verb
+from recordpress.cli._command import as_json, broker_version, codec_plugins, verb
 from recordpress.cli._findings import plural, report_reading
 from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, print_json, print_table, shown, size
 from recordpress.cli._parameters import SIZE, Codec, Paths, Setting
-from recordpress.codecs import CodecRegistry
 
 _MOST_PRINTED = 10  # rejections: the JSON has more
 _ADVICE = {
@@ -41,23 +41,14 @@ _ADVICE = {
 )
 @click.option("--buffer-memory", type=SIZE, default=33554432, show_default=True, help="The producer's buffer.memory.")
 @click.option(
-    "--topic-config", "-t", "settings", metavar="NAME=VALUE", multiple=True, type=Setting(),
+    "--topic-config", "-t", metavar="NAME=VALUE", multiple=True, type=Setting(),
     help="Topic setting, such as max.message.bytes or segment.bytes. Repeatable.",
 )  # fmt: skip
-@click.option("--broker", metavar="RELEASE", default="4.3", show_default=True, help="Kafka release, 0.8.2 or newer.")
+@broker_version
 @codec_plugins
 @as_json
 def command(
-    path: str,
-    compression_type: str,
-    level: int | None,
-    batch_size: int,
-    max_request_size: int,
-    buffer_memory: int,
-    settings: Sequence[tuple[str, str]],
-    broker: str,
-    codecs: CodecRegistry | None,
-    as_json: bool,
+    path: str, compression_type: str, topic_config: Sequence[tuple[str, str]], as_json: bool, **options: Any
 ) -> int:
     """Find records that are too large, and the limits that reject them.
 
@@ -66,17 +57,7 @@ def command(
 
     Prints each limit with the largest record or batch that it applies to, and the records that it rejects. A rejected
     record is a finding. A batch that is too large is not a finding if its parts fit: the producer splits it."""
-    found = recordpress.fits(
-        path,
-        compression_type=compression_type,
-        level=level,
-        batch_size=batch_size,
-        max_request_size=max_request_size,
-        buffer_memory=buffer_memory,
-        topic_config=dict(settings),
-        broker_version=broker,
-        codecs=codecs,
-    )
+    found = recordpress.fits(path, compression_type=compression_type, topic_config=dict(topic_config), **options)
     if as_json:
         print_json(found.to_dict())
     else:

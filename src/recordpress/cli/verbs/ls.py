@@ -1,4 +1,4 @@
-"""``recordpress ls``: partitions and segments, from names and sizes alone."""
+"""``recordpress ls``: partitions and segments, from names and sizes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _size(partition: Partition) -> int:
 
 
 def _result(log: Log) -> dict[str, Any]:
-    """As docs/ls.schema.json says."""
+    """Return the result in the form of docs/ls.schema.json."""
     return {
         "partitions": [
             {

@@ -12,7 +12,7 @@ from recordpress.cli._findings import plural, print_skipped, report_reading
 from recordpress.cli._output import count, moment, print_json, print_table, size
 from recordpress.cli._progress import Progress
 from recordpress.codecs import CodecRegistry
-from recordpress.log import Log, LogStats, Partition, Share, stats_of, total_of
+from recordpress.log import Log, LogStats, Partition, Share, stats_of
 
 _BAR = 40  # characters of the largest share
 
@@ -42,7 +42,9 @@ def command(paths: Sequence[str], full: bool, codecs: CodecRegistry | None, as_j
         for partition in log.partitions:
             found.append((partition, stats_of(partition, full=full)))
             progress.advance(found[-1][1].size)
-    total = total_of(stats for _, stats in found)
+    total = LogStats()
+    for _, stats in found:
+        total.merge(stats)
     if as_json:
         print_json(
             {
@@ -121,7 +123,7 @@ def _with_control(total: LogStats) -> list[tuple[str, Share]]:
 
 
 def _about(stats: LogStats, number: int) -> str:
-    """Of a sample, an estimate of the whole."""
+    """Return a number as text, for a sample as an estimate of the whole."""
     if not stats.sampled or not stats.seen.bytes:
         return count(number)
     return f"~{count(round(number * stats.size / stats.seen.bytes))}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from heapq import nlargest
 from typing import Any
 
 import click
@@ -17,8 +18,8 @@ from recordpress.codecs import CodecRegistry
 from recordpress.columns import Columns
 from recordpress.log import Finding, Log, LogReader, Partition, end_offset
 
-_GROWTH = 4  # factor by which a range with too few records grows
-_PAUSE = 0.5  # seconds between two reads of a growing log
+_GROWTH = 4  # factor by which a range with too few records grows; chosen, not measured
+_PAUSE = 0.5  # seconds between two reads of a growing log; chosen, not measured
 
 
 @verb(
@@ -50,17 +51,13 @@ def command(
     follow: bool,
     isolation_level: Any,
     codecs: CodecRegistry | None,
-    format_: str | None,
-    as_json: bool,
-    columns: tuple[str, ...] | None,
-    values: str | None,
-    redact: bool,
+    **printing: Any,
 ) -> int:
     """Print the last records of each partition.
 
     Reads only the end: the last headers give the end of the partition, and the offset index locates the first record to
     print."""
-    shown = Shown(format_, columns, values, redact, as_json)
+    shown = Shown(**printing)
     if follow and shown.format not in ("table", "jsonl", "csv"):
         raise click.UsageError(f"--follow never ends: --format must be table, jsonl or csv, not {shown.format}")
     log: Log = recordpress.open_log(list(paths), codecs=codecs)
@@ -86,28 +83,21 @@ def command(
 def _last(
     log: Log, partition: Partition, end: int, number: int, columns: Sequence[str], isolation_level: Any
 ) -> tuple[LogReader, list[Columns]]:
-    """Read the last records; widen the range if offsets are missing or belong to control records."""
-    first = partition.segments[0].base_offset
+    """Read the records with the greatest offsets; widen the range if offsets are missing or of control records."""
     only = log.select(lambda one: one == partition)
+    first = partition.segments[0].base_offset
     span = number
-    while True:
-        start = max(first, end - span)
-        reader = only.read(columns, start_offset=start, isolation_level=isolation_level)
-        with reader:
-            found = list(reader)
-        rows = sum(one.num_rows for one in found)
-        if rows >= number or start == first:
-            return reader, _without(found, max(0, rows - number))
+    start: int | None = end
+    while number and start is not None:
+        start = end - span if end - span > first else None
+        with only.read(["offset"], start_offset=start, isolation_level=isolation_level) as reader:
+            offsets = nlargest(number, (offset for one in reader for offset in one["offset"]))
+        if len(offsets) == number:
+            start = offsets[-1]
+            break
         span *= _GROWTH
-
-
-def _without(found: list[Columns], rows: int) -> list[Columns]:
-    """Drop the first rows."""
-    rest = []
-    for columns in found:
-        rest.append(columns.slice(min(rows, columns.num_rows)))
-        rows -= min(rows, columns.num_rows)
-    return rest
+    with only.read(columns, start_offset=start, isolation_level=isolation_level) as reader:
+        return reader, list(reader)
 
 
 def _appended(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 import recordpress
 from recordpress.analysis import DictionaryDepth, DictionaryTraining
-from recordpress.cli._command import as_json, codec_plugins, paths, verb
+from recordpress.cli._command import as_json, codec_plugins, paths, sample_options, verb
 from recordpress.cli._findings import report_reading
 from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, note, print_json, print_table, size
-from recordpress.cli._parameters import SIZE, Paths, one_or_several
+from recordpress.cli._parameters import SIZE, LocalPath, Paths, one_or_several
 from recordpress.cli._progress import Progress
-from recordpress.codecs import CodecRegistry
 from recordpress.dictionaries import DictionaryStore
 from recordpress.files import LocalFileSystem
 
@@ -29,7 +29,7 @@ from recordpress.files import LocalFileSystem
 )  # fmt: skip
 @paths()
 @click.option(
-    "--size", "size_", metavar="SIZE", type=SIZE,
+    "--size", metavar="SIZE", type=SIZE,
     help="Maximum size of the dictionary.  [default: a tenth of the values, at most 110KiB]",
 )  # fmt: skip
 @click.option("--level", type=click.IntRange(-131072, 22), default=3, show_default=True, help="Level of zstd.")
@@ -37,31 +37,16 @@ from recordpress.files import LocalFileSystem
     "--depth", "depths", metavar="N", multiple=True, type=click.IntRange(1, 1_000_000), default=(1, 10, 100, 1000),
     show_default=True, help="Records per batch. Repeatable; the stored depth is always measured.",
 )  # fmt: skip
-@click.option(
-    "--sample", metavar="SIZE", type=SIZE, default="64MiB", show_default=True, help="Size of the uncompressed sample."
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for the places of the sample.")
+@sample_options
 @click.option(
     "--id", "dictionary_id", metavar="ID", type=click.IntRange(1 << 15, (1 << 31) - 1),
     help="Dictionary id.  [default: derived from its content]",
 )  # fmt: skip
 @click.option("--store", metavar="DIRECTORY", type=Paths(), help="Directory of dictionaries to add it to.")
-@click.option("--output", "-o", metavar="FILE", type=Paths(), help="File to write the dictionary to.")
+@click.option("--output", "-o", metavar="FILE", type=LocalPath(), help="File to write the dictionary to.")
 @codec_plugins
 @as_json
-def command(
-    paths: Sequence[str],
-    size_: int | None,
-    level: int,
-    depths: Sequence[int],
-    sample: int,
-    seed: int,
-    dictionary_id: int | None,
-    store: str | None,
-    output: str | None,
-    codecs: CodecRegistry | None,
-    as_json: bool,
-) -> int:
+def command(paths: Sequence[str], store: str | None, output: str | None, as_json: bool, **options: Any) -> int:
     """Train a zstd dictionary on your records, and report whether it pays.
 
     PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, one record value per
@@ -70,17 +55,7 @@ def command(
     column "batches" compresses whole batches, which only readers with the dictionary can read. The dictionary pays if
     it saves a twentieth at the stored depth. Otherwise the exit status is 1; --store and --output write it anyway."""
     with Progress("measuring") as progress:
-        found = recordpress.train_dictionary(
-            one_or_several(paths),
-            size_,
-            level=level,
-            depths=depths,
-            sample_bytes=sample,
-            seed=seed,
-            dictionary_id=dictionary_id,
-            codecs=codecs,
-            progress=progress,
-        )
+        found = recordpress.train_dictionary(one_or_several(paths), **options, progress=progress)
     if store is not None:
         note(f"added dictionary {DictionaryStore(store).add(found.dictionary)} to {store}")
     if output is not None:

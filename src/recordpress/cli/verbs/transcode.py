@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 import recordpress
 from recordpress.cli._command import copy_options, paths, target, verb
-from recordpress.cli._findings import plural, print_findings, status_of
-from recordpress.cli._output import count, duration, note, percent, print_json, print_table, shown, size
+from recordpress.cli._findings import plural, print_copy
+from recordpress.cli._outcome import CLEAN
+from recordpress.cli._output import count, duration, percent, print_json, print_table, shown, size
 from recordpress.cli._parameters import SHARE, SIZE, one_or_several
 from recordpress.cli._progress import Progress
-from recordpress.codecs import CodecRegistry
 from recordpress.log import CopiedPartition, Estimate, Manifest
 
 
@@ -40,20 +41,7 @@ from recordpress.log import CopiedPartition, Estimate, Manifest
     help="Least saving, as a share of its bytes, for which a batch is recompressed.",
 )
 @click.option("--even-if-larger", is_flag=True, help="Also recompress batches that do not become smaller.")
-def command(
-    paths: Sequence[str],
-    target: str,
-    codec: str,
-    level: int | None,
-    batch_bytes: int | None,
-    min_gain: float,
-    even_if_larger: bool,
-    threads: int,
-    no_resume: bool,
-    dry_run: bool,
-    codecs: CodecRegistry | None,
-    as_json: bool,
-) -> int:
+def command(paths: Sequence[str], target: str, even_if_larger: bool, as_json: bool, **options: Any) -> int:
     """Copy a log with another codec and the same offsets.
 
     Offsets, timestamps, headers, producer ids, sequence numbers, transactions and leader epochs stay unchanged. Each
@@ -67,29 +55,14 @@ def command(
 
     Everything that is not copied is a finding: bytes after the last complete batch of a partition, and files that are
     not part of a log."""
+    if even_if_larger:
+        options["min_gain"] = None
     with Progress("transcoding") as progress:
-        result = recordpress.transcode(
-            one_or_several(paths),
-            target,
-            codec,
-            level=level,
-            batch_bytes=batch_bytes,
-            min_gain=None if even_if_larger else min_gain,
-            threads=threads,
-            resume=not no_resume,
-            dry_run=dry_run,
-            codecs=codecs,
-            progress=progress,
-        )
+        result = recordpress.transcode(one_or_several(paths), target, **options, progress=progress)
     if isinstance(result, Estimate):
         print_json(result._asdict()) if as_json else _print_estimate(result)
-        return status_of(())
-    if as_json:
-        print_json(result.to_dict())
-    else:
-        print_findings(result.findings)
-        _print(result, target)
-    return status_of(result.findings)
+        return CLEAN
+    return print_copy(result, target, as_json, _print)
 
 
 def _print(copy: Manifest, target: str) -> None:
@@ -107,8 +80,6 @@ def _print(copy: Manifest, target: str) -> None:
         print(f"unchanged: {plural(totals['already'], 'batch')}, under {codec} already")
     if totals["not_smaller"]:
         print(f"unchanged: {plural(totals['not_smaller'], 'batch')}, which {codec} would not make smaller")
-    if copy.resumed_segments:
-        note(f"{plural(copy.resumed_segments, 'segment')} done by an earlier run")
 
 
 def _row(partition: CopiedPartition) -> tuple[str, ...]:

@@ -7,12 +7,13 @@ from typing import Literal
 
 import click
 
+from recordpress._file_names import LOG_FILE_SUFFIX
 from recordpress.cli._command import as_json, codec_plugins, paths, verb
 from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest, typed
 from recordpress.cli._output import print_json, size
 from recordpress.cli._progress import Progress
 from recordpress.codecs import CodecRegistry
-from recordpress.log import LOG_FILE_SUFFIX, VerifyReport, verify
+from recordpress.log import VerifyReport, verify
 
 
 @verb(

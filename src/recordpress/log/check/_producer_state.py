@@ -6,24 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from recordpress.log._batch_header import BatchHeader
 from recordpress.log.sidecars.producer_snapshot import ProducerState
 from recordpress.log.sidecars.transaction_index import AbortedTxn
+from recordpress.record.header import BatchHeader
 
 _UNKNOWN = ProducerState(-1, -1, -1, -1, 0, -1, -1, -1)
 _NO_BATCH = {"last_sequence": -1, "last_offset": -1, "offset_delta": 0}
 
 
 class EndTxnMarker(NamedTuple):
-    """The record of a control batch that ends a transaction.
-
-    Attributes
-    ----------
-    committed : bool
-    coordinator_epoch : int
-    timestamp : int
-        In ms.
-    """
+    """The record of a control batch that ends a transaction."""
 
     committed: bool
     coordinator_epoch: int
@@ -31,22 +23,7 @@ class EndTxnMarker(NamedTuple):
 
 
 class ProducerStates:
-    """The producers of a partition, batch by batch.
-
-    Parameters
-    ----------
-    snapshot : iterable of ProducerState
-        Their state before the first batch.
-
-    Examples
-    --------
-    >>> states = ProducerStates()
-    >>> states.add(BatchHeader(0, 100, 2, 0x10, 7, 9, 3, 1000, 0, 0, 4242, 0, 0))
-    >>> states.first_unstable_offset
-    7
-    >>> states.add(BatchHeader(100, 78, 2, 0x30, 10, 10, 1, 1001, 0, 0, 4242, 0, -1), EndTxnMarker(False, 5, 1001))
-    AbortedTxn(producer_id=4242, first_offset=7, last_offset=10, last_stable_offset=11)
-    """
+    """The producers of a partition, batch by batch."""
 
     def __init__(self, snapshot: Iterable[ProducerState] = ()) -> None:
         self._producers = {state.producer_id: state for state in snapshot}
@@ -66,13 +43,7 @@ class ProducerStates:
         return [state for _, state in sorted(self._producers.items())]
 
     def add(self, header: BatchHeader, marker: EndTxnMarker | None = None) -> AbortedTxn | None:
-        """Add a batch, and its marker if it is a control batch with one.
-
-        Returns
-        -------
-        AbortedTxn or None
-            The transaction that the marker aborted, if it has records.
-        """
+        """Add a batch, and its marker if it is a control batch with one."""
         if header.producer_id < 0:
             return None
         if not header.is_control:

@@ -14,12 +14,7 @@ _FLOCK = struct.Struct("@hhqqi0q")
 
 
 def refuse_running_broker(log_dir: str) -> None:
-    """Raise if a broker runs on the directory: the last segment of each partition is then in use.
-
-    Raises
-    ------
-    InvalidArgumentError
-    """
+    """Raise if a broker runs on the directory: the last segment of each partition is then in use."""
     path = os.path.join(log_dir, ".lock")
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)

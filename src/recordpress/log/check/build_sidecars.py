@@ -15,9 +15,7 @@ from recordpress._file_names import (
 )
 from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import FileSystem, RandomAccessFile
-from recordpress.log._batch_header import BatchHeader
 from recordpress.log._file_records import FileRecords
-from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._progress import Meter
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.check.damage_walk import WINDOW_BYTES
@@ -25,6 +23,7 @@ from recordpress.log.check.order import OrderCheck
 from recordpress.log.check.rebuild import SidecarBuilder, marker_of
 from recordpress.log.sidecars.checkpoints import EpochEntry, leader_epochs_bytes, read_leader_epochs
 from recordpress.log.sidecars.producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
+from recordpress.record.header import BatchHeader
 
 
 def sidecar_files(
@@ -35,25 +34,7 @@ def sidecar_files(
     *,
     check_crcs: bool = False,
 ) -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of every file that belongs next to these segments; one at a time.
-
-    Parameters
-    ----------
-    segments : sequence of Segment
-        In order.
-    builder : SidecarBuilder
-        With the state of producers before the first of them.
-    meter : Meter
-    epochs : sequence of EpochEntry
-        Epochs of an existing checkpoint that began after the last batch are in no batch, and stay.
-    check_crcs : bool
-        Read all bytes, and compare checksums.
-
-    Raises
-    ------
-    RecordpressError
-        A segment is damaged, or one that is not the last is not complete.
-    """
+    """Name and bytes of every file that belongs next to these segments; one at a time."""
     next_offset = 0
     order = OrderCheck()
     for segment in segments:
@@ -61,7 +42,7 @@ def sidecar_files(
         builder.begin(segment.base_offset)
         with segment.records() as file:
             hop = file.headers(window_bytes=WINDOW_BYTES if check_crcs and not file.file.is_remote else None)
-            for header in _headers(file, hop):
+            for header in file.walk(hop):
                 if check_crcs and (error := hop.checksum_error()):
                     raise error
                 _refuse_disorder(segment, header, order, file.path)
@@ -78,11 +59,6 @@ def sidecar_files(
         LEADER_EPOCH_CHECKPOINT,
         leader_epochs_bytes([*builder.epochs, *(entry for entry in later if entry.start_offset >= next_offset)]),
     )
-
-
-def _headers(file: FileRecords, hop: HeaderWalk) -> Iterator[BatchHeader]:
-    """Every entry; what follows the last one must be what a crash leaves there."""
-    yield from file.walk(hop)
 
 
 def _refuse_disorder(segment: Segment, header: BatchHeader, order: OrderCheck, file: str) -> None:
@@ -102,13 +78,7 @@ def _stem(segment: Segment) -> str:
 
 
 class Indexes:
-    """The ``.index`` and ``.timeindex`` of a segment, made while it is read for another reason.
-
-    Parameters
-    ----------
-    segment : Segment
-        Its base offset counts.
-    """
+    """The ``.index`` and ``.timeindex`` of a segment, made while it is read for another reason."""
 
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
@@ -119,7 +89,7 @@ class Indexes:
         builder, order = SidecarBuilder(), OrderCheck()
         builder.begin(self._segment.base_offset)
         with suppress(RecordpressError), FileRecords(file) as records:
-            for header in _headers(records, records.headers()):
+            for header in records.walk():
                 _refuse_disorder(self._segment, header, order, records.path)
                 builder.add(header)
             self._made = builder.end().files(with_snapshot=False)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
-from typing import Any, TypeGuard
+from typing import Any
 
+from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress.files import RandomAccessFile, walked
-from recordpress.log._batch_header import BatchHeader
 from recordpress.log._log import Log
+from recordpress.log._log_order import unseen_by_consumers
 from recordpress.log._open import open_paths
 from recordpress.log._progress import Meter, ProgressCallback
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.check._recovery import Recovery
-from recordpress.log.check.damage_walk import BadRange, Scanner
+from recordpress.log.check.damage_walk import OFFSETS_RULE, BadRange, Scanner
 from recordpress.log.check.order import OrderCheck
 from recordpress.log.check.rebuild import INDEX_INTERVAL_BYTES
 from recordpress.log.findings import Finding
+from recordpress.record.header import BatchHeader
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,8 @@ class SegmentScan:
     next_offset : int or None
         After the last of them; otherwise None.
     recovery_bytes : int
-        Bytes at the file's start that a broker's recovery would keep; also 0 if it would remove the file.
+        Bytes at the file's start that a broker's recovery would keep; also 0 if it would remove the file or refuse the
+        partition.
     recovery_offset : int
         The offset at which the log would continue after them.
 
@@ -152,28 +155,42 @@ def scan_partition(
 ) -> None:
     """Add a partition to the report; `found` gets every intact batch and the number of its segment."""
     order = OrderCheck()
+    first = len(report.segments)
+    ends: list[tuple[Segment, int | None]] = []
     cut_before: Recovery | None = None  # of an earlier segment: recovery removes all segments after it
+    refusal: Finding | None = None
     for number, segment in enumerate(partition.segments):
-        later = len(partition.segments) - number - 1
+        # LogLoader.loadSegmentFiles recovers a segment without an index by itself, before recoverLog sees its damage
+        has_index = INDEX_FILE_SUFFIX in segment.files
+        later = len(partition.segments) - number - 1 if has_index else 0
         with segment.open() as stored, walked(stored) as file:
-            recovery = Recovery(file, segment.base_offset, interval)
+            recovery = Recovery(file, segment.base_offset, interval, has_index)
             parts = _parts(segment, file, recovery, order, report, meter)
-            bad = [part for part in parts if _is_bad(part, number, found)]
-        report.findings.extend(_described(bad, segment, file.size, recovery, later, cut_before is not None))
+            bad: list[BadRange] = []
+            end: int | None = None
+            for part in parts:
+                if isinstance(part, BadRange):
+                    bad.append(part)
+                    continue
+                end = max(end or 0, part.last_offset + 1)
+                if found is not None:
+                    found(number, part)
+        ends.append((segment, end))
+        removed = cut_before is not None
+        report.findings.extend(_described(bad, segment, file.size, recovery, later, removed))
+        if recovery.refusal and not (has_index and removed):
+            message = f"a broker refuses the partition: {recovery.refusal}"
+            refusal = refusal or Finding(segment.url, None, None, None, "recovery", message)
         if cut_before is not None:
             report.segments.append(_removed(report.segments.pop(), cut_before))
-        elif recovery.stopped:
+        elif recovery.stopped and has_index:
             cut_before = recovery
-
-
-def _is_bad(
-    part: BatchHeader | BadRange, number: int, found: Callable[[int, BatchHeader], object] | None
-) -> TypeGuard[BadRange]:
-    if isinstance(part, BadRange):
-        return True
-    if found is not None:
-        found(number, part)
-    return False
+    if refusal:
+        report.findings.append(refusal)
+        report.segments[first:] = [
+            replace(one, recovery_bytes=0, recovery_offset=one.base_offset) for one in report.segments[first:]
+        ]
+    report.findings.extend(unseen_by_consumers(ends))
 
 
 def _parts(
@@ -193,13 +210,14 @@ def _parts(
             report.findings.extend(order.add(part, segment.url))
         yield part
         meter.advance(part.size)
+    recovery.end()
     meter.end_segment()
     counts = (batches, next_offset, recovery.keeps, recovery.next_offset)
     report.segments.append(SegmentScan(segment.url, segment.base_offset, file.size, intact, *counts))
 
 
 def _removed(scanned: SegmentScan, cut: Recovery) -> SegmentScan:
-    return SegmentScan(**(asdict(scanned) | {"recovery_bytes": 0, "recovery_offset": cut.next_offset}))
+    return replace(scanned, recovery_bytes=0, recovery_offset=cut.next_offset)
 
 
 def _described(
@@ -209,6 +227,10 @@ def _described(
     for part in bad:
         if removed:
             fate = "a broker's recovery removes this segment, which follows a damaged one"
+        elif recovery.refusal:
+            fate = "a broker refuses the partition"
+        elif part.rule == OFFSETS_RULE and recovery.is_split:
+            fate = "a broker's recovery moves these bytes to a segment of their own"
         elif part.position < recovery.keeps:
             fate = "a broker's recovery keeps these bytes"
         else:

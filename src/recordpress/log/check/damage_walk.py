@@ -20,30 +20,18 @@ from typing import Any, Literal, NamedTuple
 from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import WALK_BYTES
-from recordpress.log._batch_header import BatchHeader
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log.check.rebuild import marker_of
+from recordpress.record.header import BatchHeader
 
 WINDOW_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
+OFFSETS_RULE = "segment offsets"
 _CRC_COVERS = 21  # of a v2 batch, from here on
 _BIGGEST_STEP = 1 << 20
 
 
 class BadRange(NamedTuple):
-    """Bytes of a segment without an intact entry.
-
-    Attributes
-    ----------
-    position, size : int
-    kind : {'damage', 'cut', 'zeros'}
-        'cut' and 'zeros' are at the end of the file: an entry that continues after it, and preallocated space.
-    offset_before : int
-        The offset after the last intact entry before.
-    offset_after : int or None
-        The base offset of the next intact entry; otherwise None.
-    field, rule, message : str
-        As in the errors of recordpress.
-    """
+    """Bytes of a segment without an intact entry."""
 
     position: int
     size: int
@@ -60,19 +48,7 @@ class BadRange(NamedTuple):
 
 
 class Scanner:
-    """A walk over a segment that continues after damage.
-
-    Parameters
-    ----------
-    file : RandomAccessFile
-    base_offset : int
-        Of the segment: no offset in it is less, or more than 2147483647 greater.
-
-    Examples
-    --------
-    >>> for part in Scanner(file, 4500):                                                  # doctest: +SKIP
-    ...     print("bad" if isinstance(part, BadRange) else "intact", part.position, part.size)
-    """
+    """A walk over a segment that continues after damage."""
 
     def __init__(self, file: Any, base_offset: int) -> None:
         self.file = file
@@ -105,31 +81,31 @@ class Scanner:
             return self._unframed(position, next_offset, error)
         if header is None:
             return self._tail(position, next_offset)
-        wrong = self._hop.checksum_error()
+        wrong, end = self._hop.checksum_error(), position + header.size
         if wrong is not None:
-            end = self._end_of(header)
+            end = self._end_of(header, end)
             return self._bad(position, end, next_offset, wrong.field, wrong.rule, wrong.message)
         if not self.base_offset <= header.base_offset <= header.last_offset <= self._last:
             message = (
                 f"offsets {header.base_offset} to {header.last_offset} cannot be in a segment that begins with "
                 f"{self.base_offset}"
             )
-            return self._bad(position, header.end, next_offset, "baseOffset", "segment offsets", message)
+            return self._bad(position, end, next_offset, "baseOffset", OFFSETS_RULE, message)
         try:
             marker_of(self.file, header)  # a broker parses markers, and stops if it cannot
         except RecordpressError as error:
-            return self._bad(position, header.end, next_offset, error.field, error.rule, error.message)
+            return self._bad(position, end, next_offset, error.field, error.rule, error.message)
         return header
 
     # --- where to go on ---------------------------------------------------------------------------------------------
 
-    def _end_of(self, header: BatchHeader) -> int:
-        """Where a whole entry ends whose checksum is wrong."""
-        leads_on = self._hop.at_entry(header.end, self.base_offset, self._last)
-        found = self._search(header.position + 1, header.end)
+    def _end_of(self, header: BatchHeader, end: int) -> int:
+        """Where a whole entry ends whose checksum is wrong, if its header says `end`."""
+        leads_on = self._hop.at_entry(end, self.base_offset, self._last)
+        found = self._search(header.position + 1, end)
         if found is not None and (not leads_on or self._is_end(header, found)):
             return found
-        return header.end if leads_on else self._next(header.end)
+        return end if leads_on else self._next(end)
 
     def _is_end(self, header: BatchHeader, end: int) -> bool:
         """Whether a v2 batch ends there, regardless of its length field, which the checksum does not cover."""

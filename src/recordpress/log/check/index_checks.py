@@ -8,26 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordpress.log._batch_header import BatchHeader
 from recordpress.log.findings import Finding
 from recordpress.log.sidecars.offset_index import ENTRY_SIZE as INDEX_ENTRY_SIZE
 from recordpress.log.sidecars.offset_index import OffsetIndex, OffsetPosition
 from recordpress.log.sidecars.time_index import ENTRY_SIZE as TIME_ENTRY_SIZE
 from recordpress.log.sidecars.time_index import TimeIndex
 from recordpress.log.sidecars.transaction_index import AbortedTxn
+from recordpress.record.header import BatchHeader
 
 _OFFSET_RULE, _TIME_RULE, _TRANSACTION_RULE = "offset index", "time index", "transaction index"
 
 
 class OffsetIndexCheck:
-    """Entries of an offset index against the batches of its segment.
-
-    Parameters
-    ----------
-    index : OffsetIndex
-    file : str
-        Its name.
-    """
+    """Entries of an offset index against the batches of its segment."""
 
     def __init__(self, index: OffsetIndex, file: str) -> None:
         self._index = index
@@ -102,16 +95,7 @@ class TimeIndexCheck:
 def transaction_findings(
     stored: list[AbortedTxn], made: list[AbortedTxn], aborts: set[tuple[int, int]], file: str
 ) -> Iterator[Finding]:
-    """A transaction index against the log.
-
-    Parameters
-    ----------
-    stored, made : list of AbortedTxn
-        By the index, and by the log.
-    aborts : set of (producer id, offset)
-        Of every ABORT marker: compaction may leave it where the records of its transaction are gone.
-    file : str
-    """
+    """A transaction index against the log."""
     known = set(stored)
     for transaction in made:
         if transaction not in known:

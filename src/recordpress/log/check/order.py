@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recordpress.log._batch_header import BatchHeader
 from recordpress.log.findings import Finding
 from recordpress.log.sidecars.producer_snapshot import ProducerState
+from recordpress.record.header import BatchHeader
 
 _SEQUENCES = 1 << 31
 
 
 class OrderCheck:
-    """The order of batches, over all segments of a partition. A step back is reported once: order continues there.
-
-    Attributes
-    ----------
-    next_offset : int or None
-        After the batches so far.
-    gaps : int
-        How often offsets were missing, as after compaction or a removed segment.
-    """
+    """The order of batches, over all segments of a partition. A step back is reported once: order continues there."""
 
     def __init__(self) -> None:
         self.next_offset: int | None = None

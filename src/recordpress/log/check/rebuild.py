@@ -23,7 +23,6 @@ from recordpress._file_names import (
 )
 from recordpress.errors import InvalidRecordError
 from recordpress.files import located
-from recordpress.log._batch_header import BatchHeader
 from recordpress.log._entry import read_entry
 from recordpress.log.check._producer_state import EndTxnMarker, ProducerStates
 from recordpress.log.sidecars.checkpoints import EpochEntry
@@ -32,31 +31,14 @@ from recordpress.log.sidecars.producer_snapshot import ProducerState, snapshot_b
 from recordpress.log.sidecars.time_index import TimestampOffset, time_index_bytes
 from recordpress.log.sidecars.transaction_index import AbortedTxn, transaction_index_bytes
 from recordpress.record import control_record, read_batches
+from recordpress.record.header import BatchHeader
 
 INDEX_INTERVAL_BYTES = 4096  # index.interval.bytes, unless the topic says otherwise
-"""How many bytes of a log lie between two entries of its indexes (index.interval.bytes of Kafka's TopicConfig).
-
-Examples
---------
->>> from recordpress.log import INDEX_INTERVAL_BYTES
->>> INDEX_INTERVAL_BYTES
-4096
-"""
 
 
 @dataclass(frozen=True)
 class Sidecars:
-    """The files next to a segment.
-
-    Attributes
-    ----------
-    base_offset : int
-    index : list of OffsetPosition
-    time_index : list of TimestampOffset
-    transactions : list of AbortedTxn
-    snapshot : list of ProducerState
-        Of the producers before the segment.
-    """
+    """The files next to a segment."""
 
     base_offset: int
     index: list[OffsetPosition]
@@ -78,22 +60,7 @@ class Sidecars:
 
 
 class SidecarBuilder:
-    """The files next to the segments of a partition, from the headers of its batches in their order.
-
-    Parameters
-    ----------
-    producers : iterable of ProducerState
-        Before the first segment.
-    epochs : iterable of EpochEntry
-        The same.
-    index_interval_bytes : int
-        The broker's ``index.interval.bytes``.
-
-    Attributes
-    ----------
-    epochs : list of EpochEntry
-    producers : ProducerStates
-    """
+    """The files next to the segments of a partition, from the headers of its batches in their order."""
 
     def __init__(
         self,
@@ -142,13 +109,7 @@ class SidecarBuilder:
 
 
 def marker_of(file: Any, header: BatchHeader) -> EndTxnMarker | None:
-    """The marker in a control batch of a transaction; None if compaction emptied it, and for KRaft.
-
-    Raises
-    ------
-    RecordpressError
-        The batch cannot be read, or is not a control batch in spite of its header.
-    """
+    """The marker in a control batch of a transaction; None if compaction emptied it, and for KRaft."""
     if not header.is_control or header.producer_id < 0:
         return None
     data = read_entry(file, header.position, header.size)

@@ -30,9 +30,9 @@ from recordpress._file_names import (
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import InvalidArgumentError, RecordpressError
 from recordpress.files import RandomAccessFile, walked
-from recordpress.log._batch_header import BatchHeader
-from recordpress.log._end_offset import near_the_end
+from recordpress.log._extent import near_the_end
 from recordpress.log._log import Log
+from recordpress.log._log_order import unseen_by_consumers
 from recordpress.log._open import open_paths
 from recordpress.log._progress import Meter, ProgressCallback
 from recordpress.log._segment import Partition, Segment
@@ -49,6 +49,7 @@ from recordpress.log.sidecars.partition_metadata import read_partition_metadata
 from recordpress.log.sidecars.producer_snapshot import read_snapshot
 from recordpress.log.sidecars.time_index import TimeIndex, read_time_index
 from recordpress.log.sidecars.transaction_index import AbortedTxn, read_transaction_index
+from recordpress.record.header import BatchHeader
 
 Level: TypeAlias = Literal["file", "batch", "record"]
 _LEVELS = ("file", "batch", "record")
@@ -222,6 +223,7 @@ class _Verification:
 
     def run(self) -> None:
         epochs = self._partition_files()
+        ends: list[tuple[Segment, int | None]] = []
         for segment in self.partition.segments:
             sidecars = _Sidecars(segment, self.findings)
             with segment.open() as stored, walked(stored) as file:
@@ -229,8 +231,9 @@ class _Verification:
                 self.report.size += file.size
                 self._sizes(segment, file, sidecars)
                 if self.report.level != "file":
-                    self._read(segment, file, sidecars)
+                    ends.append((segment, self._read(segment, file, sidecars)))
             self.meter.end_segment()
+        self.findings.extend(unseen_by_consumers(ends))
         if epochs and self.report.level != "file":
             self.findings.extend(self._epochs(epochs))
         self.report.records += self.records.records
@@ -268,7 +271,9 @@ class _Verification:
 
     # --- batches and records ----------------------------------------------------------------------------------------
 
-    def _read(self, segment: Segment, file: RandomAccessFile, sidecars: _Sidecars) -> None:
+    def _read(self, segment: Segment, file: RandomAccessFile, sidecars: _Sidecars) -> int | None:
+        """Read all batches, and return the offset after the highest one."""
+        end: int | None = None
         deep = self.report.level == "record"
         index = OffsetIndexCheck(sidecars.index, sidecars.name(INDEX_FILE_SUFFIX)) if deep and sidecars.index else None
         times = (
@@ -282,6 +287,7 @@ class _Verification:
                 self.findings.append(_damage(part, segment))
                 continue
             self.report.batches += 1
+            end = max(end or 0, part.last_offset + 1)
             self.findings.extend(self.order.add(part, segment.url))
             marker = marker_of(file, part)
             self.builder.add(part, marker)
@@ -295,6 +301,7 @@ class _Verification:
             self.findings.extend(times.end() if times else ())
             name = sidecars.name(TXN_INDEX_FILE_SUFFIX)
             self.findings.extend(transaction_findings(sidecars.transactions or [], made, aborts, name))
+        return end
 
     def _of_batch(
         self,

@@ -16,8 +16,9 @@ from recordpress._c.wire cimport (
 from recordpress.codecs.codec cimport LEVEL_DEFAULT
 from recordpress.log._digest cimport canonical_record, is_control
 from recordpress.record.change_magic cimport (
-    LOST_EMPTY_BATCHES, LOST_MARKERS, convert_begin, convert_end, convert_record, drop_fields, count_lost_header,
+    LOST_EMPTY_BATCHES, LOST_MARKERS, convert_begin, drop_fields, count_lost_header,
 )
+from recordpress.record.open_batch cimport batch_add, batch_close
 
 
 cdef int change_entry_magic(conversion* c, recompressor* r, const rp_source* source, bint writing, pooled* form,
@@ -45,7 +46,7 @@ cdef int change_entry_magic(conversion* c, recompressor* r, const rp_source* sou
         records[0] += 1
     if not writing or records[0] == before:
         return RP_OK
-    return convert_end(&c.converter, r.context, &r.out, err)
+    return batch_close(&c.converter.batch, r.context, &r.out, err)
 
 
 cdef rp_batch without_lost(const rp_batch* batch, int magic) noexcept nogil:
@@ -74,4 +75,4 @@ cdef int write(conversion* c, const recompressor* r, const rp_record* row, bint 
     cdef int level = LEVEL_DEFAULT if c.keeps_codec else r.level
     if first and convert_begin(&c.converter, row, r.context, r.codec, level, err) != RP_OK:
         return err.status
-    return convert_record(&c.converter, row, err)
+    return batch_add(&c.converter.batch, row, err)

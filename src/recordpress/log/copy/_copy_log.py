@@ -1,4 +1,4 @@
-"""A copy of a log: each segment by itself, several in parallel, and a manifest of the result."""
+"""Copy of a log: each segment separately, several in parallel, and a manifest of the result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from recordpress._file_names import (
     TopicPartition,
 )
 from recordpress._version import VERSION
-from recordpress.codecs import CodecRegistry
+from recordpress.codecs.choice import CodecChoice
 from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError, RecordpressError
 from recordpress.files import FileInfo, FileSystem, is_unfinished, named, remove_if_empty, resolve
 from recordpress.files.read_back import file_checksum
@@ -48,9 +48,8 @@ Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 FinishedSegment: TypeAlias = "tuple[int, CopiedSegment | QuarantinedSegment]"
 
-MOST_THREADS = 1024
 _SIGNALS_SECONDS = 0.1  # longest delay of a signal, and interval of progress reports
-_SAVED_SECONDS = 1.0  # interval between writes of the manifest
+_SAVED_SECONDS = 1.0  # interval between writes of the manifest; chosen, not measured
 # Files that refer to offsets stay valid for the copy.
 _SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
 _NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
@@ -60,12 +59,12 @@ _OF_PARTITIONS = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
 
 
 class CopyJob:
-    """A copy to make: its options, checked once, and the work for each segment."""
+    """Options of a copy, checked once, and the work for each segment."""
 
     operation: ClassVar[str]
     with_indexes: ClassVar[bool]  # whether each segment gets its indexes when it is copied
+    codec: CodecChoice
     threads: Integer
-    codecs: CodecRegistry | None
 
     def options(self) -> dict[str, Any]:
         """Return the options that decide which bytes are written, for the manifest."""
@@ -80,11 +79,11 @@ class CopyJob:
         raise NotImplementedError
 
     def check_loss(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
-        """Count the losses of the copy by kind; raise if one is not allowed."""
+        """Count the losses of the copy by kind; raise an error if one is not allowed."""
         return {}
 
     def check_segment(self, recompressor: RecompressThreads, file: str) -> None:
-        """Raise if a segment lost more than `check_loss` allowed."""
+        """Raise an error if a segment lost more than `check_loss` allowed."""
 
     def write_sidecars(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
         """Write the files next to the segments of the copy; return their names."""
@@ -102,7 +101,7 @@ class CopyJob:
 
 
 def number_of(value: Level | Integer) -> int | None:
-    """Return a level or size as a manifest holds it: an int, or None for a default."""
+    """Return a level or size for a manifest: an int, or None for a default."""
     return None if value is None or isinstance(value, str) else int(value)
 
 
@@ -116,7 +115,7 @@ class CopyTask(NamedTuple):
 
 
 class SegmentExecutor:
-    """Copies the segments with threads of this process."""
+    """Executor that copies the segments with threads of this process."""
 
     def run(
         self, job: CopyJob, tasks: list[CopyTask], work: WorkDirectory, state: CopyState
@@ -162,9 +161,9 @@ def copy_log(
 ) -> Manifest:
     """Copy a log by a job; the target appears when the copy is complete."""
     src, opened, files, target = open_source(src, dst, resume, progress)
-    target = _target_of(files, target)
-    _refuse_inside(src, opened.partitions, files, target)
+    target = target_of(files, target)
     single = _single_segment(src, opened.partitions)
+    refuse_inside(src, [] if single else opened.partitions, files, target)
     places = [] if single else _places(opened.partitions, src, files, target)
     manifest = Manifest(
         job.operation,
@@ -219,30 +218,26 @@ def _places(partitions: tuple[Partition, ...], src: object, files: FileSystem, t
     return places
 
 
-def _refuse_inside(
-    src: Paths,
-    partitions: tuple[Partition, ...],
-    files: FileSystem,
-    target: str,
+def refuse_inside(
+    src: Paths, partitions: Iterable[Partition], files: FileSystem, target: str, filesystem: object = None
 ) -> None:
-    """Raise if the target is inside the source: the copy would become part of it."""
-    places = [(source, source.canonical(path)) for source, path in map(resolve, _several(src))]
-    places += [
+    """Raise an error if the target is inside one of the sources: the copy would become part of its source."""
+    places = {resolve(path, filesystem) for path in _several(src)} | {
         (segment.filesystem, segment.filesystem.parent(segment.path))
         for partition in partitions
         for segment in partition.segments
-        if len(partition.segments) > 1
-    ]
+    }
     for source, path in places:
-        if type(source) is type(files) and f"{files.url(target)}/".startswith(f"{source.url(path)}/"):
-            raise InvalidArgumentError(f"{files.url(target)} lies inside the source {source.url(path)}", field="dst")
+        shown = source.url(source.canonical(path))
+        if type(source) is type(files) and f"{files.url(target)}/".startswith(f"{shown}/"):
+            raise InvalidArgumentError(f"{files.url(target)} lies inside the source {shown}", field="dst")
 
 
 def _several(src: Paths) -> list[str | os.PathLike[str]]:
     return [src] if isinstance(src, str | os.PathLike) else list(src)
 
 
-def _target_of(files: FileSystem, dst: str) -> str:
+def target_of(files: FileSystem, dst: str) -> str:
     """Return the target's path with the links in its directories resolved; a target that is a link is refused later."""
     if files.name(dst) in ("", ".", ".."):
         return files.canonical(dst)
@@ -303,7 +298,7 @@ def describe_copy(task: CopyTask, files: FileSystem, target: str, copy: SegmentC
 
 
 def refuse_changed(task: CopyTask) -> None:
-    """Raise if a closed segment was replaced or written to."""
+    """Raise an error if a closed segment was replaced or changed."""
     segment = task.segment
     now = segment.filesystem.info(segment.path)
     if not segment.is_last and (now.size, now.modified) != (task.info.size, task.info.modified):
@@ -339,7 +334,7 @@ def _copy_single(
 
 
 class CopyState:
-    """The state that workers and the calling thread share."""
+    """State shared by the workers and the calling thread."""
 
     def __init__(
         self, bytes_total: int, segments_total: int, progress: ProgressCallback | None, bytes_done: int = 0

@@ -97,7 +97,7 @@ def join_parts(
             )
     target = files.join(task.directory, segment_name(task.segment))
     indexes = Indexes(task.segment)
-    recompressor = RecompressThreads(None, threads=threads, codecs=job.codecs, file=files.url(target))
+    recompressor = RecompressThreads(None, threads=threads, codecs=job.codec.codecs, file=files.url(target))
     with files.create(target) as writer:
         checksum = size = 0
         try:

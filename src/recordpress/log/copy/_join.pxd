@@ -4,16 +4,14 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from recordpress._buffers cimport pooled
 from recordpress._c.wire cimport rp_batch, rp_error, rp_source
-from recordpress.codecs.context cimport codec_context
-from recordpress.record.encode cimport batch_encoder
+from recordpress.record.open_batch cimport open_batch
 from recordpress.record.recompress_batch cimport recompressor
 
 
 # A batch that grows by whole batches of the source.
 ctypedef struct pack:
     bint open
-    batch_encoder encoder
-    pooled records          # as they will be written
+    open_batch batch
     int64_t entries         # of the source that went in
     const uint8_t* start    # where they lie
     int64_t size
@@ -21,7 +19,7 @@ ctypedef struct pack:
     int64_t next_offset
     size_t form_start       # where their canonical forms lie
     size_t form_end
-    rp_batch batch          # the first of them, which may remain alone
+    rp_batch first          # of them, which may remain alone
     rp_source source
     pooled scratch          # its decompressed records
 
@@ -31,13 +29,10 @@ cdef bint may_join(const rp_batch* batch) noexcept nogil
 cdef bint follows(const pack* p, const rp_batch* batch) noexcept nogil
 
 # An open pack without records, for batches like this one.
-cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch) noexcept nogil
+cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch, int64_t batch_bytes) noexcept nogil
 
 # Takes all records of a batch, or none: `taken` says which.
-cdef int pack_take(pack* p, const uint8_t* entry, const rp_batch* batch, const rp_source* source, int64_t batch_bytes,
-                   bint* taken, rp_error* err) noexcept nogil
-
-# Appends the batch to `out`.
-cdef int pack_write(pack* p, codec_context* context, pooled* out, rp_error* err) noexcept nogil
+cdef int pack_take(pack* p, const uint8_t* entry, const rp_batch* batch, const rp_source* source, bint* taken,
+                   rp_error* err) noexcept nogil
 
 cdef void pack_free(pack* p) noexcept nogil

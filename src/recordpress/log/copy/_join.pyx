@@ -6,16 +6,15 @@ Only whole batches are joined, so an offset that began a batch may lie inside of
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memset
 
-from recordpress._buffers cimport pooled_free, pooled_reserve_more
+from recordpress._buffers cimport pooled_free
 from recordpress._c.wire cimport (
     RP_BATCH_HEADER, RP_CODEC_MASK, RP_NO_MEMORY, RP_OK, rp_batch_last_offset, rp_cursor, rp_cursor_of,
     rp_record, rp_record_next,
 )
-from recordpress.codecs.codec cimport codec_at, row_of
-from recordpress.record.change_magic cimport write_batch
-from recordpress.record.encode cimport batch_begin, offset_delta_fits, record_check, record_room, record_write
+from recordpress.codecs.codec cimport codec_at
+from recordpress.record.encode cimport batch_begin, batch_encoder, plain_options
+from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit
 
 
 cdef bint may_join(const rp_batch* b) noexcept nogil:
@@ -27,70 +26,53 @@ cdef bint may_join(const rp_batch* b) noexcept nogil:
 
 
 cdef bint follows(const pack* p, const rp_batch* b) noexcept nogil:
-    return b.base_offset == p.next_offset and b.partition_leader_epoch == p.batch.partition_leader_epoch
+    return b.base_offset == p.next_offset and b.partition_leader_epoch == p.first.partition_leader_epoch
 
 
-cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch) noexcept nogil:
+cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch, int64_t batch_bytes) noexcept nogil:
     p.open = True
     p.entries = p.size = 0
     p.codecs = 0
-    p.records.size = 0
-    p.batch = batch[0]
-    memset(&p.encoder, 0, sizeof(batch_encoder))
-    p.encoder.options.magic = 2
-    p.encoder.options.codecs = r.context.codecs
-    p.encoder.options.codec = r.codec
-    p.encoder.options.level = r.level
-    p.encoder.options.attributes = row_of(r.context.codecs, r.codec).attributes
-    p.encoder.options.producer_id = p.encoder.options.producer_epoch = p.encoder.options.base_sequence = -1
-    p.encoder.options.partition_leader_epoch = batch.partition_leader_epoch
-    p.encoder.options.log_append_time = p.encoder.options.delete_horizon_ms = -1
-    batch_begin(&p.encoder, batch.base_offset)
+    p.first = batch[0]
+    p.batch.records.size = 0
+    plain_options(&p.batch.encoder.options, 2, r.context.codecs, r.codec, r.level)
+    p.batch.encoder.options.partition_leader_epoch = batch.partition_leader_epoch
+    batch_begin(&p.batch.encoder, batch.base_offset)
+    batch_limit(&p.batch, <size_t>max(batch_bytes - RP_BATCH_HEADER, 0))
 
 
-cdef int pack_take(pack* p, const uint8_t* entry, const rp_batch* batch, const rp_source* source, int64_t batch_bytes,
-                   bint* taken, rp_error* err) noexcept nogil:
-    cdef batch_encoder before = p.encoder
-    cdef size_t size = p.records.size
-    taken[0] = False
-    if take_records(p, source, batch_bytes, taken, err) == RP_NO_MEMORY:
-        return err.status
-    if not taken[0]:
-        p.encoder = before
-        p.records.size = size
-        return RP_OK
+cdef int pack_take(pack* p, const uint8_t* entry, const rp_batch* batch, const rp_source* source, bint* taken,
+                   rp_error* err) noexcept nogil:
+    cdef batch_encoder before = p.batch.encoder
+    cdef size_t size = p.batch.records.size
+    cdef int status = take_records(p, source, err)
+    taken[0] = status == RP_OK
+    if status != RP_OK:
+        p.batch.encoder, p.batch.records.size = before, size
+        return status if status == RP_NO_MEMORY else RP_OK
     p.entries += 1
     p.size += batch.size
-    p.codecs |= <uint64_t>1 << codec_at(p.encoder.options.codecs, entry, batch)
+    p.codecs |= <uint64_t>1 << codec_at(before.options.codecs, entry, batch)
     p.next_offset = <int64_t>(<uint64_t>rp_batch_last_offset(batch) + 1)
     return RP_OK
 
 
-cdef int take_records(pack* p, const rp_source* source, int64_t batch_bytes, bint* taken, rp_error* err) noexcept nogil:
-    """`taken` is False where a record cannot be in the new batch: it breaks a rule of Kafka's builders (a negative
-    timestamp), has attributes, which are written as 0, or is too much for the batch."""
+cdef int take_records(pack* p, const rp_source* source, rp_error* err) noexcept nogil:
+    """RP_OK, or why a record cannot be in the new batch: it breaks a rule of Kafka's builders (a negative timestamp),
+    has attributes, which are written as 0, or is too much for the batch."""
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef rp_record r
     cdef int32_t i
+    cdef int status
     for i in range(source.count):
-        if rp_record_next(source, &cursor, i, &r, err) != RP_OK:
-            return err.status
-        if r.attributes or not offset_delta_fits(&p.encoder, &r) or record_check(&p.encoder, &r, err) != RP_OK:
-            return RP_OK
-        if p.records.capacity - p.records.size < record_room(&r):
-            if pooled_reserve_more(&p.records, record_room(&r), err) != RP_OK:
-                return err.status
-        p.records.size = record_write(&p.encoder, &r, p.records.data + p.records.size) - p.records.data
-        if <int64_t>p.records.size + RP_BATCH_HEADER > batch_bytes:
-            return RP_OK
-    taken[0] = True
+        status = rp_record_next(source, &cursor, i, &r, err)
+        if status == RP_OK:
+            status = BATCH_FULL if r.attributes else batch_add(&p.batch, &r, err)
+        if status != RP_OK:
+            return status
     return RP_OK
 
 
-cdef int pack_write(pack* p, codec_context* context, pooled* out, rp_error* err) noexcept nogil:
-    return write_batch(&p.encoder, &p.records, context, out, err)
-
-
 cdef void pack_free(pack* p) noexcept nogil:
-    pooled_free(&p.records)
+    pooled_free(&p.batch.records)
     pooled_free(&p.scratch)

@@ -10,12 +10,12 @@
 Nothing here takes the GIL, so that threads work on runs in parallel.
 """
 
-from libc.stdint cimport INT32_MAX, INT64_MIN, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp
 
 from recordpress._buffers cimport pooled, pooled_free
 from recordpress._c.wire cimport (
-    RP_CODEC_MASK, RP_COPY, RP_END, RP_NO_MEMORY, RP_NONE, RP_OK, rp_batch, rp_batch_last_offset,
+    RP_COPY, RP_END, RP_NO_MEMORY, RP_NONE, RP_OK, rp_batch, rp_batch_last_offset,
     rp_batch_next, rp_fail, rp_source,
 )
 from recordpress._threads cimport is_cancelled
@@ -24,8 +24,10 @@ from recordpress.codecs.codec cimport codec_at, codec_table
 from recordpress.codecs.context cimport context_acquire, context_release
 from recordpress.log.copy._change_entry_magic cimport change_entry_magic
 from recordpress.log._digest cimport canonical_records, is_control
-from recordpress.log.copy._join cimport follows, may_join, pack_begin, pack_free, pack_take, pack_write
+from recordpress.log.copy._join cimport follows, may_join, pack_begin, pack_free, pack_take
 from recordpress.record.decode cimport check_crc, check_inner_crcs, open_source
+from recordpress.record.header cimport is_same_header
+from recordpress.record.open_batch cimport batch_close
 from recordpress.record.recompress_batch cimport append, check_codec, is_kept, open_entry, recompress_source
 
 
@@ -47,7 +49,7 @@ cdef void recompress_run_free(recompress_run* r) noexcept nogil:
     pooled_free(&r.proof)
     pooled_free(&r.proof_form)
     pack_free(&r.pack)
-    pooled_free(&r.conversion.converter.records)
+    pooled_free(&r.conversion.converter.batch.records)
 
 
 cdef int every_entry(recompress_run* r) noexcept nogil:
@@ -72,7 +74,7 @@ cdef int one_entry(recompress_run* r, const uint8_t* entry) noexcept nogil:
     cdef content before = r.before
     if open_entry(&r.recompressor, entry, &r.recompressor.context.scratch, &source, &r.error) != RP_OK:
         return r.error.status
-    if canonical_records(&r.form, batch, &source, INT64_MIN, &records, &r.error) != RP_OK:
+    if canonical_records(&r.form, batch, &source, INT64_MIN, INT64_MAX, &records, &r.error) != RP_OK:
         return r.error.status
     count(&r.before, r.codecs, entry, batch, records, batch.size)
     if r.conversion.keeps_codec:
@@ -164,16 +166,6 @@ cdef int read_written(recompress_run* r, size_t start, rp_batch* written, rp_sou
     return status if status == RP_OK or status == RP_NO_MEMORY else fail_mismatch(r, <size_t>left, 0)
 
 
-cdef bint is_same_header(const rp_batch* a, const rp_batch* b) noexcept nogil:
-    """All but size, checksum and codec."""
-    return (a.magic == b.magic and a.base_offset == b.base_offset and a.last_offset_delta == b.last_offset_delta
-            and a.base_timestamp == b.base_timestamp and a.max_timestamp == b.max_timestamp
-            and a.producer_id == b.producer_id and a.producer_epoch == b.producer_epoch
-            and a.base_sequence == b.base_sequence and a.partition_leader_epoch == b.partition_leader_epoch
-            and a.records_count == b.records_count
-            and a.attributes & ~RP_CODEC_MASK == b.attributes & ~RP_CODEC_MASK)
-
-
 cdef int prove_forms(recompress_run* r, size_t start, size_t form_start, size_t form_end) noexcept nogil:
     """The entries from `start` on hold the records whose canonical forms lie there, one by one."""
     cdef size_t size = form_end - form_start, end = r.recompressor.out.size
@@ -186,7 +178,7 @@ cdef int prove_forms(recompress_run* r, size_t start, size_t form_start, size_t 
         r.proof.size = 0
         if read_written(r, start, &written, &source) != RP_OK:
             return r.error.status
-        if canonical_records(&r.proof_form, &written, &source, INT64_MIN, &records, &r.error) != RP_OK:
+        if canonical_records(&r.proof_form, &written, &source, INT64_MIN, INT64_MAX, &records, &r.error) != RP_OK:
             return r.error.status if r.error.status == RP_NO_MEMORY else fail_mismatch(r, r.proof_form.size, size)
         count(&r.after, r.codecs, r.recompressor.out.data + start, &written, records, written.size)
         start += <size_t>written.size
@@ -219,7 +211,7 @@ cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* sou
     cdef const rp_batch* batch = &r.recompressor.batch
     cdef bint joins = r.batch_bytes and may_join(batch)
     if p.open and joins and follows(p, batch):
-        if pack_take(p, entry, batch, source, r.batch_bytes, packed, &r.error) != RP_OK:
+        if pack_take(p, entry, batch, source, packed, &r.error) != RP_OK:
             return r.error.status
         if packed[0]:
             p.form_end = r.form.size
@@ -228,8 +220,8 @@ cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* sou
         return r.error.status
     if not joins:
         return RP_OK
-    pack_begin(p, &r.recompressor, batch)
-    if pack_take(p, entry, batch, source, r.batch_bytes, packed, &r.error) != RP_OK:
+    pack_begin(p, &r.recompressor, batch, r.batch_bytes)
+    if pack_take(p, entry, batch, source, packed, &r.error) != RP_OK:
         return r.error.status
     p.open = packed[0]
     if p.open:
@@ -255,9 +247,9 @@ cdef int end_pack(recompress_run* r) noexcept nogil:
     if not p.open:
         return RP_OK
     p.open = False
-    r.recompressor.batch = p.batch
+    r.recompressor.batch = p.first
     if p.entries == 1:
-        status = alone(r, p.start, &p.source, p.form_start, p.form_end, p.batch.records_count)
+        status = alone(r, p.start, &p.source, p.form_start, p.form_end, p.first.records_count)
     else:
         status = write_pack(r, p)
     if status == RP_OK:
@@ -267,7 +259,7 @@ cdef int end_pack(recompress_run* r) noexcept nogil:
 
 cdef int write_pack(recompress_run* r, pack* p) noexcept nogil:
     cdef size_t start = r.recompressor.out.size
-    if pack_write(p, r.recompressor.context, &r.recompressor.out, &r.error) != RP_OK:
+    if batch_close(&p.batch, r.recompressor.context, &r.recompressor.out, &r.error) != RP_OK:
         return r.error.status
     if is_gain(r, r.recompressor.out.size - start, p.size):
         if prove_forms(r, start, p.form_start, p.form_end) != RP_OK:
@@ -275,7 +267,7 @@ cdef int write_pack(recompress_run* r, pack* p) noexcept nogil:
         return RP_OK if r.after.next_offset == p.next_offset else fail_mismatch(r, 0, 0)
     r.recompressor.out.size = start
     r.left += p.entries
-    r.after.records += p.encoder.records_count
+    r.after.records += p.batch.encoder.records_count
     r.after.batches += p.entries
     r.after.bytes += p.size
     r.after.codecs |= p.codecs

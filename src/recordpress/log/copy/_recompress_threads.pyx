@@ -20,6 +20,7 @@ from recordpress.record.change_magic cimport LOST_KINDS
 
 from collections import deque
 
+from recordpress._arguments import MOST_THREADS
 from recordpress.codecs import DEFAULT_MAX_SIZE
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError, InvalidRecordError
 from recordpress.record.change_magic import LOST
@@ -27,7 +28,6 @@ from recordpress.record.change_magic import LOST
 cdef enum:
     RUN_BYTES = 1 << 18      # of entries that a thread works on at a time: their records stay in its caches
     PACKS_PER_RUN = 8        # no batch is joined over the end of a run, so runs hold several joined ones
-    MOST_THREADS = 1024
 
 
 cdef class Run:
@@ -75,32 +75,7 @@ cdef object of_the_source(error):
 
 
 cdef class RecompressThreads:
-    """What `recordpress.log` does with the entries of one segment, in one pass over each.
-
-    Parameters
-    ----------
-    compression_type : str | None
-        None: the entries are only read; or with a magic, keep their codecs.
-    magic : int | None
-        What all entries get.
-    reading : bool
-        Only count what would be lost in that magic.
-    level, batch_bytes, min_gain, threads, max_decompressed_bytes, codecs
-        As in `recordpress.transcode`.
-
-    Attributes
-    ----------
-    before, after : dict
-        What was read and what was written: records, control_records, batches, bytes, compression_types, next_offset.
-    digest : RecordDigest
-        Of all records.
-    crc32c : int
-        Of what was written.
-    already, left : int
-        Batches that had the wanted form, and batches that would not have become smaller.
-    lost : dict
-        Counts of what the magic cannot hold, by the kinds of `LOST` that occur.
-    """
+    """What `recordpress.log` does with the entries of one segment, in one pass over each."""
     cdef recompress_run template
     cdef CodecTable table
     cdef Threads threads
@@ -144,21 +119,7 @@ cdef class RecompressThreads:
         self.file = file
 
     def feed(self, piece, position, write):
-        """Take whole entries, which begin at `position` of the file; `write` gets the results, in order.
-
-        Parameters
-        ----------
-        piece : bytes-like
-            It is not changed before `finish` returned.
-        position : int
-        write : callable
-            Is called with a memoryview that is valid during the call.
-
-        Raises
-        ------
-        RecordpressError
-            The error of an entry, after all runs before its own were written.
-        """
+        """Take whole entries, which begin at `position` of the file; `write` gets the results, in order."""
         cdef InputView view = InputView(piece)
         cdef int64_t start = 0, end
         if self.threads is None:

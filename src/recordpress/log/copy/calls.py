@@ -1,4 +1,4 @@
-"""`recordpress.convert` and `recordpress.transcode`, which load their implementation when they are called."""
+"""`recordpress.convert` and `recordpress.transcode`, which import their implementation on the first call."""
 
 TYPE_CHECKING = False  # as in recordpress._lazy
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def convert(
     codecs: "CodecRegistry | None" = None,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "Manifest | dict[str, int]":
-    """Copy a log into another message format. Losses are counted first, and refused unless allowed.
+    """Copy a log to another message format. Losses are counted first, and rejected unless allowed.
 
     Every record keeps its offset, key and value, and its timestamp, headers, producer and leader epoch if the format
     has them. LogAppendTime stays LogAppendTime. Records of magic 0 get the timestamp -1. A batch becomes one batch,
@@ -47,7 +47,7 @@ def convert(
         As for `transcode`.
     magic : int
         2, 1 or 0. All entries get it.
-    compression_type : {'none', 'gzip', 'snappy', 'lz4', 'zstd'} | None
+    compression_type : CompressionType | None
         Or a name in `codecs`. None: each batch keeps its codec. There is no zstd in magic 0 and 1, nor another of
         `codecs`.
     level : int, optional
@@ -105,9 +105,11 @@ in allow_loss what may be lost
     >>> recordpress.convert(logs / "new", logs / "older", 0, allow_loss="timestamps").lost
     {'timestamps': 2}
     """
+    from recordpress.codecs.choice import CodecChoice
     from recordpress.log.copy.convert import ConvertJob
 
-    job = ConvertJob(magic, compression_type, level, allow_loss, threads, codecs)
+    codec = CodecChoice(compression_type, level, codecs, magic=magic, is_optional=True)
+    job = ConvertJob(magic, codec, allow_loss, threads)
     return job.run(src, dst, resume, dry_run, progress)  # type: ignore[no-any-return]
 
 
@@ -149,7 +151,7 @@ def transcode(
         A path that does not exist yet, or an empty directory, outside of `src`. If `src` is the directory of one
         partition, `dst` becomes that directory if its name is a partition's (``topic-0``), else a log dir that holds
         it. If `src` is one segment, `dst` is the name of the new file.
-    compression_type : {'none', 'gzip', 'snappy', 'lz4', 'zstd'} or a name in `codecs`
+    compression_type : CompressionType or a name in `codecs`
     level : int, optional
         As in `recompress`; None is what Kafka's Java producer does by default.
     batch_bytes : int, optional
@@ -167,7 +169,7 @@ def transcode(
     dry_run : bool
         Write nothing: convert the first 4 MiB or more of up to 16 segments, and estimate the rest.
     codecs : CodecRegistry, optional
-        Codec plug-ins in addition to Kafka's five, for the source and the copy.
+        Codec plug-ins in addition to Kafka's, for the source and the copy.
     progress : callable, optional
         Gets a `Progress` about ten times a second, from the thread that called.
 
@@ -203,7 +205,8 @@ def transcode(
     >>> sorted(path.name for path in (logs / "cold").iterdir())
     ['orders-0', 'recordpress-manifest.json']
     """
+    from recordpress.codecs.choice import CodecChoice
     from recordpress.log.copy.transcode import TranscodeJob
 
-    job = TranscodeJob(compression_type, level, batch_bytes, min_gain, threads, codecs)
+    job = TranscodeJob(CodecChoice(compression_type, level, codecs), batch_bytes, min_gain, threads)
     return job.run(src, dst, resume, dry_run, progress)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""A log in another magic: losses are counted first, and refused unless they are allowed.
+"""Copy of a log in another magic: losses are counted first, and rejected unless they are allowed.
 
 Source: org.apache.kafka.common.record.RecordsUtil.downConvert, org.apache.kafka.storage.internals.log.LogValidator.
 """
@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from recordpress._arguments import integer
+from recordpress._arguments import MOST_THREADS, integer
 from recordpress._file_names import PARTITION_METADATA
-from recordpress.codecs import CodecRegistry
-from recordpress.codecs.table import check_codec
+from recordpress.codecs.choice import CodecChoice
 from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
 from recordpress.files import FileSystem
 from recordpress.log._progress import Meter
@@ -22,7 +21,6 @@ from recordpress.log._transactions import unseen_records
 from recordpress.log.check.build_sidecars import epochs_of, producers_before, sidecar_files
 from recordpress.log.check.rebuild import SidecarBuilder
 from recordpress.log.copy._copy_log import (
-    MOST_THREADS,
     CopyJob,
     copy_small_files,
     list_copied_segments,
@@ -30,7 +28,7 @@ from recordpress.log.copy._copy_log import (
 )
 from recordpress.log.copy._recompress_threads import LOST, RecompressThreads
 from recordpress.log.copy._segment_copy import pass_through
-from recordpress.typing import Integer, Level
+from recordpress.typing import Integer
 
 ALL = "all"
 # Records that a read_committed consumer gets only from a copy without markers.
@@ -43,47 +41,39 @@ KINDS = LOST | _UNSEEN
 
 @dataclass(frozen=True)
 class ConvertJob(CopyJob):
-    """The options of `recordpress.convert` that apply to every segment."""
+    """Options of `recordpress.convert` for every segment."""
 
     operation: ClassVar[str] = "convert"
     with_indexes: ClassVar[bool] = False  # they are written with the other files next to the segments
     magic: Integer
-    compression_type: str | None = None
-    level: Level = None
+    codec: CodecChoice
     allow_loss: str | Iterable[str] = ()
     threads: Integer = 1
-    codecs: CodecRegistry | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "magic", integer(self.magic, "magic", 0, 2))
         object.__setattr__(self, "allow_loss", _kinds(self.allow_loss))
         integer(self.threads, "threads", 1, MOST_THREADS)
-        if self.compression_type is not None:
-            check_codec(self.compression_type, self.level, self.codecs, self.magic)
-        elif self.level is not None:
-            raise InvalidArgumentError("a level needs a compression_type: batches keep their codecs", field="level")
 
     def options(self) -> dict[str, Any]:
         return {
             "magic": self.magic,
-            "compression_type": self.compression_type,
-            "level": number_of(self.level),
+            "compression_type": self.codec.compression_type,
+            "level": number_of(self.codec.level),
             "allow_loss": list(self.allow_loss),
         }
 
     def recompressor(self, threads: int = 1, file: str | None = None) -> RecompressThreads:
-        return self._recoder(threads, file, reading=False)
+        return self._recompressor(threads, file, reading=False)
 
-    def _recoder(self, threads: int, file: str | None, *, reading: bool) -> RecompressThreads:
+    def _recompressor(self, threads: int, file: str | None, *, reading: bool) -> RecompressThreads:
         return RecompressThreads(
-            self.compression_type,
-            self.level,
+            **self.codec.options,
             min_gain=None,
             threads=threads,
             file=file,
             magic=self.magic,
             reading=reading,
-            codecs=self.codecs,
         )
 
     def check_loss(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
@@ -120,9 +110,9 @@ class ConvertJob(CopyJob):
 
     def _count(self, segment: Segment) -> dict[str, int]:
         with segment.records() as file:
-            recompressor = self._recoder(int(self.threads), file.path, reading=True)
+            recompressor = self._recompressor(int(self.threads), file.path, reading=True)
             pass_through(file, recompressor, _discard)
-        if self.compression_type is None and "zstd" in recompressor.before["compression_types"]:
+        if self.codec.compression_type is None and "zstd" in recompressor.before["compression_types"]:
             raise InvalidArgumentError(
                 f"{segment.url} has batches under zstd, which magic {self.magic} does not support: "
                 "give another compression_type",

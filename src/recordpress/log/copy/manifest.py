@@ -1,4 +1,4 @@
-"""The contents of a log's copy, as a JSON file in it: two copies anywhere can be compared by their manifests alone.
+"""Contents of a log's copy as a JSON file in it, so that manifests alone show whether two copies are the same.
 
 docs/manifest.md describes it, and docs/manifest.schema.json is its JSON Schema.
 """
@@ -23,7 +23,7 @@ _LARGEST = 1 << 28  # bytes: enough for several hundred thousand segments
 
 @dataclass(frozen=True)
 class SourceFile:
-    """The file from which a segment was made.
+    """Source file of a segment.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class CopiedSegment:
-    """One segment of a copy.
+    """Segment of a copy.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class CopiedSegment:
 
 @dataclass(frozen=True)
 class QuarantinedSegment:
-    """A damaged segment of the source, whose file was copied as it is.
+    """Damaged segment of the source, whose file was copied unchanged.
 
     Attributes
     ----------
@@ -120,11 +120,11 @@ class QuarantinedSegment:
 
     Examples
     --------
-    >>> import recordpress
-    >>> done = recordpress.spark.transcode(spark, "logs", "cold", on_corrupt="quarantine")   # doctest: +SKIP
-    >>> manifest = recordpress.log.Manifest.from_json(open("cold/recordpress-manifest.json").read())  # doctest: +SKIP
-    >>> [kept.file for partition in manifest.partitions for kept in partition.quarantined]      # doctest: +SKIP
-    ['00000000000000004711.log.quarantined']
+    >>> from recordpress.log.copy.manifest import QuarantinedSegment, SourceFile
+    >>> source = SourceFile("00000000000000004711.log", 1024, 1, None, (), 0)
+    >>> kept = QuarantinedSegment("00000000000000004711.log.quarantined", 4711, 1024, "1a2b3c4d", {}, source)
+    >>> kept.file.removesuffix(".quarantined") == kept.source.file
+    True
     """
 
     file: str
@@ -137,7 +137,7 @@ class QuarantinedSegment:
 
 @dataclass(frozen=True)
 class CopiedPartition:
-    """One partition of a copy.
+    """Partition of a copy.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class CopiedPartition:
 
     @property
     def findings(self) -> list[Finding]:
-        """Return what the copy lacks of it: quarantined segments, and bytes after the last whole entry."""
+        """Return the data that the copy lacks: quarantined segments, and bytes after the last complete entry."""
         damaged = [
             replace(finding, message=f"{finding.message}; the file is {one.file} in the copy")
             for one in self.quarantined
@@ -182,7 +182,7 @@ class CopiedPartition:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The contents of a copy, and its source.
+    """Contents of a copy, and its source.
 
     Attributes
     ----------
@@ -230,15 +230,16 @@ class Manifest:
 
     @property
     def findings(self) -> list[Finding]:
-        """What the copy lacks: what was no part of a log, what is in quarantine, and what follows the last whole entry
-        of a segment."""
+        """Return the data that the copy lacks: files outside the log, quarantined segments, and bytes after the last
+        complete entry of a segment.
+        """
         return [_construct(Finding, skipped) for skipped in self.skipped] + [
             finding for partition in self.partitions for finding in partition.findings
         ]
 
     @property
     def totals(self) -> dict[str, int]:
-        """Sums over all segments."""
+        """Return the sums over all segments."""
         names = ("records", "batches", "bytes", "already", "not_smaller")
         sums = {name: sum(getattr(segment, name) for segment in self.segments) for name in names}
         sums["segments"] = sum(1 for _ in self.segments)
@@ -247,11 +248,11 @@ class Manifest:
         return sums
 
     def to_dict(self) -> dict[str, Any]:
-        """The content of the JSON file."""
+        """Return the content of the JSON file."""
         return asdict(self) | {"totals": self.totals}
 
     def to_json(self) -> str:
-        """The text of the file."""
+        """Return the text of the file."""
         return json.dumps(self.to_dict(), indent=1, default=list) + "\n"
 
     @classmethod
@@ -307,7 +308,7 @@ _Record = TypeVar("_Record")
 
 
 def _construct(kind: type[_Record], values: dict[str, Any]) -> _Record:
-    """Return a dataclass from the values that it has fields for; their types must match."""
+    """Return a dataclass from the values of its fields; their types must match."""
     given = {}
     for name, hint in _hints(kind).items():  # type: ignore[arg-type]
         if name in values:

@@ -1,4 +1,4 @@
-"""A transcoding copy whose segments other processes make. A door for `recordpress.spark`.
+"""Transcoding copy whose segments other processes write. A door for `recordpress.spark`.
 
 ::
 
@@ -90,7 +90,7 @@ class CopyGroup(NamedTuple):
 
 
 class JoinGroup(NamedTuple):
-    """A segment whose parts are complete."""
+    """Segment whose splits are complete."""
 
     group: CopyGroup
     parts: tuple[CopiedPart | DamagedPart, ...]
@@ -150,7 +150,7 @@ def _discard(size: int) -> None:
 
 
 def _prove(group: CopyGroup, done: list[FinishedSegment]) -> None:
-    """Write a manifest of the finished segments to the work directory, for the case that the driver is killed."""
+    """Write a manifest of the finished segments to the work directory, in case the driver is killed."""
     by_place: dict[str, tuple[CopiedSegment, ...]] = {}
     for place, (_, one) in zip(group.places, done, strict=True):
         if isinstance(one, CopiedSegment):

@@ -1,4 +1,4 @@
-"""A log with another codec: the job, and its estimate."""
+"""Copy of a log with another codec: the job and its estimate."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import time
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
-from recordpress._arguments import choice, integer
-from recordpress.codecs import CodecRegistry
+from recordpress._arguments import MOST_THREADS, choice, integer
+from recordpress.codecs.choice import CodecChoice
 from recordpress.log._segment import Partition, Segment
-from recordpress.log.copy._copy_log import MOST_THREADS, CopyJob, number_of
+from recordpress.log.copy._copy_log import CopyJob, number_of
 from recordpress.log.copy._recompress_threads import RecompressThreads
-from recordpress.typing import Integer, Level
+from recordpress.typing import Integer
 
 OnDamage: TypeAlias = Literal["raise", "quarantine"]
 ON_DAMAGE = get_args(OnDamage)
@@ -22,7 +22,7 @@ _SAMPLED_BYTES = 4 << 20
 
 
 class Estimate(NamedTuple):
-    """The estimate of `recordpress.transcode` with ``dry_run``, from the first megabytes of up to 16 segments.
+    """Estimate of `recordpress.transcode` with ``dry_run``, from the first megabytes of up to 16 segments.
 
     Attributes
     ----------
@@ -52,27 +52,25 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True)
 class TranscodeJob(CopyJob):
-    """The options of `recordpress.transcode` that apply to every segment."""
+    """Options of `recordpress.transcode` for every segment."""
 
     operation: ClassVar[str] = "transcode"
     with_indexes: ClassVar[bool] = True
-    compression_type: str
-    level: Level = None
+    codec: CodecChoice
     batch_bytes: Integer | None = None
     min_gain: float | None = 0.0
     threads: Integer = 1
-    codecs: CodecRegistry | None = None
     on_corrupt: OnDamage = "raise"
 
     def __post_init__(self) -> None:
         integer(self.threads, "threads", 1, MOST_THREADS)
         choice("on_corrupt", self.on_corrupt, ON_DAMAGE)
-        self.recompressor()  # checks all other options
+        self.recompressor()  # checks batch_bytes and min_gain
 
     def options(self) -> dict[str, Any]:
         options = {
-            "compression_type": self.compression_type,
-            "level": number_of(self.level),
+            "compression_type": self.codec.compression_type,
+            "level": number_of(self.codec.level),
             "batch_bytes": number_of(self.batch_bytes),
             "min_gain": self.min_gain,
         }
@@ -80,13 +78,11 @@ class TranscodeJob(CopyJob):
 
     def recompressor(self, threads: int = 1, file: str | None = None) -> RecompressThreads:
         return RecompressThreads(
-            self.compression_type,
-            self.level,
+            **self.codec.options,
             batch_bytes=self.batch_bytes,
             min_gain=self.min_gain,
             threads=threads,
             file=file,
-            codecs=self.codecs,
         )
 
     def preview(self, partitions: tuple[Partition, ...]) -> Estimate:

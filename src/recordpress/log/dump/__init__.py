@@ -1,1 +1,1 @@
-"""What Kafka's DumpLogSegments (4.3.1) prints of a segment and of the files next to it."""
+"""Output of Kafka's DumpLogSegments (4.3.1) for a segment and its sidecar files."""

@@ -1,4 +1,4 @@
-"""The output of Kafka's DumpLogSegments (4.3.1, org.apache.kafka.tools) for a ``.log`` file, batch by batch.
+"""Output of Kafka's DumpLogSegments (4.3.1, org.apache.kafka.tools) for a ``.log`` file, batch by batch.
 
 ::
 
@@ -28,11 +28,10 @@ if TYPE_CHECKING:
     from recordpress.typing import ShownAs
 
 _COLUMNS = ("offset", "timestamp", "timestampType", "key", "value", "headers", "sequence")
-_LEGACY_KEY = (18, 26)  # where the size of the key stands, by magic
 
 
 class DumpOptions(NamedTuple):
-    """What to print; the names follow the tool's own options.
+    """Options of the output, with the names of the tool's options.
 
     Attributes
     ----------
@@ -83,7 +82,7 @@ _DEFAULT = DumpOptions()
 
 
 class SegmentDump:
-    """The text of one segment.
+    """Text of one segment.
 
     Parameters
     ----------
@@ -98,11 +97,10 @@ class SegmentDump:
     Examples
     --------
     >>> import recordpress
-    >>> from recordpress.log import DumpOptions, SegmentDump
-    >>> [partition] = recordpress.open_log("logs/orders-0").partitions                   # doctest: +SKIP
-    >>> for segment in partition.segments:                                          # doctest: +SKIP
-    ...     for text in SegmentDump(segment, DumpOptions(print_data_log=True)):
-    ...         sys.stdout.buffer.write(text)
+    >>> from recordpress.log import SegmentDump
+    >>> [partition] = recordpress.open_log("demo/logs/sessions-0").partitions
+    >>> sum(text.count(b"\\n") for text in SegmentDump(partition.segments[0]))
+    176
     """
 
     def __init__(self, segment: Segment, options: DumpOptions = _DEFAULT) -> None:
@@ -111,7 +109,7 @@ class SegmentDump:
         self.findings: list[Finding] = []
 
     def __iter__(self) -> Iterator[bytes]:
-        """The lines, many at a time.
+        """Yield many lines at a time.
 
         Raises
         ------
@@ -157,7 +155,7 @@ class SegmentDump:
             yield b"".join(lines)
 
     def _rows(self, piece: memoryview) -> Columns | None:
-        """The records of the piece's v2 batches; None if one is damaged."""
+        """Return the records of the chunk's v2 batches; None if one is damaged."""
         try:
             return read_columns(piece, _COLUMNS, check_crcs=False, codecs=self.segment.codecs)
         except RecordpressError:
@@ -198,7 +196,7 @@ class SegmentDump:
         return decoded_plainly(record, options.key_decoder, options.value_decoder)
 
     def _decoded_lines(self, batch: Batch) -> Iterator[bytes]:
-        """Records of internal topics are few, and are printed one by one; as are those with their own decoders."""
+        """Yield records one by one: those of internal topics are few, and those with decoders of the user."""
         lines = _legacy_checks(batch) if batch.magic < 2 else ((record, "") for record in batch)
         for record, check in lines:
             metadata = self._metadata(batch, record, check)
@@ -214,7 +212,7 @@ class SegmentDump:
             yield dump_lines(row, metadata=False, contents=contents, values=self.options.values).removeprefix(b"|")
 
     def _metadata(self, batch: Batch, record: Record, more: str) -> bytes:
-        """DumpLogSegments.printRecordMetadata of one record."""
+        """Return the text of DumpLogSegments.printRecordMetadata for one record."""
         if self.options.skip_record_metadata:
             return b""
         sequence = ""
@@ -227,26 +225,7 @@ class SegmentDump:
 
 
 def batch_line(batch: Batch, position: int) -> bytes:
-    """DumpLogSegments.printBatchLevel.
-
-    Parameters
-    ----------
-    batch : Batch
-    position : int
-        In the file.
-
-    Returns
-    -------
-    bytes
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.log.dump._dump import batch_line
-    >>> [batch] = recordpress.read_batches(recordpress.write_records([b"a"], timestamps=[5]))
-    >>> batch_line(batch, 0).split(b" position")[1]
-    b': 0 CreateTime: 5 size: 69 magic: 2 compresscodec: none crc: 1579001864 isvalid: true\\n'
-    """
+    """Return the text of DumpLogSegments.printBatchLevel."""
     if batch.magic >= 2:
         horizon = batch.delete_horizon_ms
         text = (
@@ -266,23 +245,20 @@ def batch_line(batch: Batch, position: int) -> bytes:
 
 
 def _legacy_checks(batch: Batch) -> Iterator[tuple[Record, str]]:
-    """Each message has its own checksum, and neither sequence nor headers."""
+    """Yield the lines for a message, which has a checksum but neither sequence nor headers."""
     messages = _messages_of(batch) if batch.is_compressed else [batch]
     for record, message in zip(batch, messages, strict=True):
         yield record, f" isValid: {_bool(message.is_valid())} crc: {message.crc}"
 
 
 def _messages_of(wrapper: Batch) -> list[Batch]:
-    """The messages in a v0/v1 wrapper, whose value they are: the last field, after CRC, magic, attributes, in v1 the
-    timestamp, and the key."""
-    at = _LEGACY_KEY[wrapper.magic]
-    key_size = int.from_bytes(wrapper.data[at : at + 4], "big", signed=True)
-    value = wrapper.data[at + 8 + max(key_size, 0) :]
+    """Return the messages in a v0/v1 wrapper, which are its value."""
+    value = wrapper.stored_value or b""
     return list(read_batches(decompress(value, wrapper.compression_type, magic=wrapper.magic), check_crcs=False))
 
 
 def _rows_of(batch: Batch) -> int:
-    """How many rows of the piece's columns belong to the batch."""
+    """Return the number of rows of the chunk's columns that belong to the batch."""
     if batch.magic >= 2:
         return 0 if batch.is_control else batch.records_count or 0
     return len(batch)
@@ -293,7 +269,7 @@ def _bool(value: bool) -> str:
 
 
 def _control_of(record: Record) -> str:
-    """DumpLogSegments.printControlRecord."""
+    """Return the text of DumpLogSegments.printControlRecord."""
     control = control_record(record)
     if control.coordinator_epoch is not None:
         return f" endTxnMarker: {control.type} coordinatorEpoch: {control.coordinator_epoch}"

@@ -35,28 +35,7 @@ Contents = tuple[str | None, str | None]  # what is printed of the key and of th
 
 
 def decoded(record: Record, decoder: str) -> Contents:
-    """The key and the value of a record as the tool prints them with a decoder.
-
-    Parameters
-    ----------
-    record : Record
-    decoder : str
-        One of DECODERS.
-
-    Raises
-    ------
-    InvalidRecordError
-        A record of a coordinator without a key, at which the tool ends too.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.log.dump._internal_records import decoded
-    >>> key = b"\\0\\0\\0\\4tx-a"
-    >>> [batch] = recordpress.read_batches(recordpress.write_records([None], [key], [5]))
-    >>> decoded(next(iter(batch)), "transaction-log")
-    ('{"type":"0","data":{"transactionalId":"tx-a"}}', '<DELETE>')
-    """
+    """Return the key and the value of a record as the tool prints them with a decoder."""
     return DECODERS[decoder](record)
 
 
@@ -66,21 +45,7 @@ _NUMBERS = {"integer": 4, "long": 8}  # bytes
 
 
 def decoded_plainly(record: Record, key: Plain, value: Plain) -> Contents:
-    """The key and the value as the tool's StringDecoder and so on print them.
-
-    Raises
-    ------
-    InvalidRecordError
-        Too few bytes for a number, at which the tool ends too.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.log.dump._internal_records import decoded_plainly
-    >>> [batch] = recordpress.read_batches(recordpress.write_records([b"a value"], [b"\\0\\0\\0\\x07"]))
-    >>> decoded_plainly(next(iter(batch)), "integer", "string")
-    ('7', 'a value')
-    """
+    """Return the key and the value as the tool prints them with StringDecoder and similar classes."""
     return _plain(record.key, key, "key", record.offset), _plain(record.value, value, "value", record.offset)
 
 
@@ -138,7 +103,7 @@ def _key_and_value(key: Message, value: Message | None, text: str) -> Contents:
 
 @cache
 def _schemas(text: str) -> dict[tuple[str, int], Schema]:
-    """By ``key`` or ``value``, or the name of a metadata record, and number."""
+    """Return schemas by ``key`` or ``value`` or the name of a metadata record, and by number."""
     return {(name, number): schema(fields) for name, number, fields in _split(text)}
 
 
@@ -200,7 +165,7 @@ def _metadata(message: Message) -> str:
 
 
 def _framed(message: Message, text: str) -> tuple[str, int, dict[str, Any]]:
-    """AbstractApiMessageSerde.read: a record's name, version and fields."""
+    """Return a record's name, version and fields (AbstractApiMessageSerde.read)."""
     frame = _unsigned_short(message, "frame version")
     if frame != 1:
         reason = f"due to unknown frame version {frame}(only frame version 1 is supported)"
@@ -239,7 +204,7 @@ def _unsigned_short(message: Message, name: str) -> int:
 
 
 def _remote_log_metadata(record: Record) -> Contents:
-    """TopicBasedRemoteLogMetadataManager's records, which the tool prints as Java's objects print themselves."""
+    """Return records of TopicBasedRemoteLogMetadataManager as toString() of Java's objects prints them."""
     try:
         name, _, data = _framed(Message(record.value or b""), REMOTE_LOG_METADATA)
         return None, remote_metadata_text(name, data)

@@ -45,19 +45,7 @@ _KINDS: dict[str, tuple[str, str]] = {
 
 
 def kraft_record_text(type: str, record: Record) -> str | None:
-    """What the tool prints of a control record's value; None of a type that it prints by its number.
-
-    Parameters
-    ----------
-    type : str
-        As `recordpress.control_record` tells it.
-    record : Record
-
-    Raises
-    ------
-    InvalidRecordError
-        The value cannot be read, or is null.
-    """
+    """Return the tool's text for the value of a control record; None for a type that it prints by its number."""
     if type not in _KINDS:
         return None
     name, fields = _KINDS[type]

@@ -38,7 +38,7 @@ _NO_VERSION = 0x7FFF  # above all
 
 
 class UnreadableMessageError(Exception):
-    """What Kafka's classes say of bytes that are no such message; None where their exception has no text."""
+    """Bytes do not match a schema; `message` is the text of Kafka's exception, or None."""
 
     def __init__(self, message: str | None) -> None:
         super().__init__(message or "it ends too early")
@@ -46,7 +46,7 @@ class UnreadableMessageError(Exception):
 
 
 class Message:
-    """Bytes, read from their beginning."""
+    """Bytes, read from their start."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -57,7 +57,7 @@ class Message:
         return len(self.data) - self.position
 
     def take(self, size: int) -> bytes:
-        """ByteBufferAccessor.readArray."""
+        """Take bytes (ByteBufferAccessor.readArray)."""
         if size < 0:
             raise UnreadableMessageError(str(size))  # NegativeArraySizeException
         if size > self.remaining:
@@ -74,7 +74,7 @@ class Message:
         return form.unpack_from(self.data, self.position - size)[0]
 
     def unsigned_varint(self) -> int:
-        """ByteUtils.readUnsignedVarint, whose result is an int of 32 bits with a sign."""
+        """Read a varint (ByteUtils.readUnsignedVarint, whose result is a signed int of 32 bits)."""
         value = 0
         for shift in range(0, 35, 7):
             byte = self.number("int8") & 0xFF
@@ -88,7 +88,7 @@ class Message:
         return value
 
     def length(self, is_flexible: bool, type: str) -> int:
-        """Of a string, of bytes, of an array; negative for null."""
+        """Read the length of a string, of bytes or of an array; negative for null."""
         return self.unsigned_varint() - 1 if is_flexible else int(self.number(type))
 
 
@@ -108,12 +108,7 @@ class _Field(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """What a message's bytes mean.
-
-    Attributes
-    ----------
-    lowest_version, highest_version : int
-    """
+    """Layout of a message."""
 
     lowest_version: int
     highest_version: int
@@ -121,12 +116,7 @@ class Schema(NamedTuple):
     read_structure: _Reader
 
     def read(self, message: Message, version: int) -> dict[str, Any]:
-        """The fields of a version by name, as JSON shows them.
-
-        Raises
-        ------
-        UnreadableMessageError
-        """
+        """Return the fields of a version by name, as JSON shows them."""
         version = max(version, self.lowest_version)  # Kafka's classes do not look whether it is lower
         fields: dict[str, Any] = self.read_structure(message, version, version >= self.flexible_since)
         return fields
@@ -134,13 +124,7 @@ class Schema(NamedTuple):
 
 @cache
 def schema(text: str) -> Schema:
-    """The schema that the lines describe.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A line that describes nothing.
-    """
+    """Parse the lines of a schema."""
     first, *lines = text.strip().splitlines()
     lowest, highest, flexible = _parts(_VERSIONS, first)
     return Schema(
@@ -164,7 +148,7 @@ class _Lines:
         self.highest_version = highest_version
 
     def at(self, indent: int) -> Iterator[str]:
-        """Take the following lines with this indentation."""
+        """Parse the following lines with this indentation."""
         while self._lines and len(self._lines[0]) - len(self._lines[0].lstrip()) == indent:
             yield self._lines.pop(0).strip()
 
@@ -290,7 +274,7 @@ def _check_null(name: str, is_nullable: bool) -> None:
 
 
 def _uuid(message: Message, _: int, __: bool) -> str:
-    """Kafka's form of an id: base64 for URLs, without padding."""
+    """Return Kafka's form of an id: base64 for URLs, without padding."""
     if message.remaining < _UUID:
         raise UnreadableMessageError(None)
     return base64.urlsafe_b64encode(message.take(_UUID)).decode().rstrip("=")
@@ -315,14 +299,7 @@ _DEFAULTS = {"string": "", "bytes": "", "uuid": "A" * 22, "bool": False}
 
 
 def json_text(value: Any) -> str:
-    """The text of a message's JSON.
-
-    Examples
-    --------
-    >>> from recordpress.log.dump._messages import json_text
-    >>> json_text({"name": "a\\x1b", "value": 1e7, "remove": False, "entity": []})
-    '{"name":"a\\\\u001B","value":1.0E7,"remove":false,"entity":[]}'
-    """
+    """Return the JSON text of a message."""
     if isinstance(value, dict):
         return "{" + ",".join(f"{_quoted(name)}:{json_text(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list):
@@ -341,7 +318,7 @@ def _quoted(text: str) -> str:
 
 
 def _double(value: float) -> str:
-    """Double.toString of Java; what is not a number stands in quotation marks."""
+    """Return a number as Double.toString of Java; values other than finite numbers are in quotation marks."""
     if value != value or abs(value) == float("inf"):
         return '"NaN"' if value != value else '"Infinity"' if value > 0 else '"-Infinity"'
     if value == 0:

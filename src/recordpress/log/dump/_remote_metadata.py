@@ -1,4 +1,4 @@
-"""What DumpLogSegments (4.3.1) prints of the records of tiered storage: Java's objects as they print themselves.
+"""Output of DumpLogSegments (4.3.1) for the records of tiered storage: toString() of Java's objects.
 
 Sources: RemoteLogMetadataSerde, its transforms, and `toString` and the constructors of what they make.
 """
@@ -18,28 +18,7 @@ _PARTITION_STATES = ("DELETE_PARTITION_MARKED", "DELETE_PARTITION_STARTED", "DEL
 
 
 def remote_metadata_text(name: str, data: _Data) -> str:
-    """The text of a record.
-
-    Parameters
-    ----------
-    name : str
-        One of REMOTE_LOG_METADATA.
-    data : dict
-        Its fields.
-
-    Raises
-    ------
-    UnreadableMessageError
-        Fields that the constructors refuse.
-
-    Examples
-    --------
-    >>> from recordpress.log.dump._remote_metadata import remote_metadata_text
-    >>> topic = {"name": "orders", "id": "AAAAAAAAAAAAAAAAAAAAAQ", "partition": 3}
-    >>> data = {"topicIdPartition": topic, "brokerId": 1, "eventTimestampMs": 5, "remotePartitionDeleteState": 0}
-    >>> remote_metadata_text("RemotePartitionDeleteMetadata", data).partition("state=")[2]
-    'DELETE_PARTITION_MARKED, eventTimestampMs=5, brokerId=1}'
-    """
+    """Return the text of a record."""
     fields = ", ".join(f"{name}={value}" for name, value in _FIELDS[name](data).items())
     return f"{name}{{{fields}}}"
 
@@ -116,7 +95,7 @@ def _check_offsets(data: _Data) -> None:
 
 
 def _epochs(data: _Data) -> str:
-    """A TreeMap: by epoch, the last offset of each counts."""
+    """Return epochs as in a TreeMap: the last offset of each epoch."""
     epochs = {entry["leaderEpoch"]: entry["offset"] for entry in data["segmentLeaderEpochs"]}
     if not epochs:
         raise UnreadableMessageError("segmentLeaderEpochs can not be null or empty")

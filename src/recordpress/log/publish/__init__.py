@@ -1,1 +1,1 @@
-"""How finished files get their names: hidden while they are written, complete or absent afterwards."""
+"""Publication of finished files: hidden during the write, complete or absent afterwards."""

@@ -10,7 +10,7 @@ from typing import Any
 from recordpress._file_names import TopicPartition
 from recordpress.errors import CorruptRecordError
 from recordpress.files import FileSystem
-from recordpress.log.publish._staged import JOURNAL, StagedSegment
+from recordpress.log.publish.staging import JOURNAL, StagedSegment
 
 WRITES = "_recordpress-writes.json"  # brokers ignore unknown files
 STREAMS = "_recordpress-streams.json"
@@ -20,7 +20,7 @@ _RULE = "journal of staged segments"
 
 @dataclass(frozen=True)
 class PlannedSegment:
-    """A segment of the log, in a directory of the log dir, and the staged segments that it consists of."""
+    """Segment of the log, in a directory of the log dir, and its staged segments."""
 
     directory: str
     base_offset: int
@@ -30,8 +30,9 @@ class PlannedSegment:
 
 @dataclass(frozen=True)
 class Journal:
-    """The plan of a job: its segments in order of directories, the directories that existed before (`grown`), and the
-    files that it replaces (`remove`)."""
+    """Plan of a job: its segments in order of directories, the directories that existed before (`grown`), and the files
+    to replace (`remove`).
+    """
 
     has_offsets: bool
     index_interval_bytes: int

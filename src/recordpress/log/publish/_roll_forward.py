@@ -23,9 +23,9 @@ from recordpress.files.read_back import publish_checked
 from recordpress.log._file_records import FileRecords
 from recordpress.log.check.rebuild import SidecarBuilder
 from recordpress.log.publish._journal import STREAMS, WRITES, Journal, PlannedSegment, written_batches, written_ids
-from recordpress.log.publish._staged import StagedSegment
 from recordpress.log.publish._stamp import Stamp, headers_of
 from recordpress.log.publish.complete_directory import SUCCESS
+from recordpress.log.publish.staging import StagedSegment
 from recordpress.log.sidecars.checkpoints import leader_epochs_bytes
 from recordpress.log.sidecars.producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
 
@@ -131,8 +131,9 @@ def _write(files: FileSystem, path: str, data: bytes) -> None:
 
 
 class _Partition:
-    """The segments of one partition, written in order so that readers see a prefix; `ready` is the log dir or the
-    staging directory."""
+    """Segments of one partition, written in order so that readers see a prefix; `ready` is the log dir or the staging
+    directory.
+    """
 
     def __init__(
         self, files: FileSystem, target: str, job: str, journal: Journal, segments: list[PlannedSegment], ready: str
@@ -158,7 +159,7 @@ class _Partition:
             _write(files, files.join(self._directory, LEADER_EPOCH_CHECKPOINT), leader_epochs_bytes([]))
 
     def _producers(self) -> list[ProducerState] | None:
-        """Return the producer state at the end of the log, to which batches here add nothing; None if unknown."""
+        """Return the producer state at the end of the log, to which new batches add nothing; None if unknown."""
         if self._is_new:
             return []
         name = f"{self._segments[0].base_offset:020}{PRODUCER_SNAPSHOT_FILE_SUFFIX}"

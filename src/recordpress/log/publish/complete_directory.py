@@ -19,8 +19,8 @@ UNFINISHED = "_recordpress-unfinished"  # Spark and Hive ignore names with an un
 
 
 @contextmanager
-def complete_directory(dst: str | os.PathLike[str]) -> Iterator[WorkDirectory]:
-    """Yield a directory to write to, which becomes `dst`, with ``_SUCCESS``, when the block ends without an error."""
+def complete_directory(dst: str | os.PathLike[str], marker: str | None = SUCCESS) -> Iterator[WorkDirectory]:
+    """Yield a directory to write to, which becomes `dst`, with the marker, when the block ends without an error."""
     files, target = refuse_taken(dst)
     with locked_work(files, target) as work:
         refuse_taken(dst)
@@ -32,7 +32,8 @@ def complete_directory(dst: str | os.PathLike[str]) -> Iterator[WorkDirectory]:
             yield work
             for directory in _directories(files, work.path):
                 files.sweep(directory)  # files of killed and duplicate attempts
-            succeed(work)
+            if marker:
+                _mark(work, marker)
         except BaseException:
             _clear(work)
             raise
@@ -42,7 +43,7 @@ def complete_directory(dst: str | os.PathLike[str]) -> Iterator[WorkDirectory]:
 
 
 def refuse_taken(dst: str | os.PathLike[str]) -> tuple[FileSystem, str]:
-    """Return the file system and path of `dst`; raise if it exists."""
+    """Return the file system and path of `dst`; raise an error if it exists."""
     with named("dst"):
         files, target = resolve(dst)
     target = files.canonical(target)

@@ -1,4 +1,4 @@
-"""A lock for stores without locks: an object next to the output names its owner.
+"""Lock for stores without locks: an object next to the output names its owner.
 
 ::
 
@@ -23,9 +23,9 @@ from recordpress.errors import InvalidArgumentError
 from recordpress.files import Background, FileInfo, FileSystem
 
 _PREFIX = ".recordpress-at-work-"
-_LARGEST = 4096  # bytes to read of another call's object
-RENEWED_EVERY = 15.0  # seconds
-COUNTS_FOR = 60.0  # seconds after the object was written
+_LARGEST = 4096  # bytes to read of another call's object; ours are far smaller
+RENEWED_EVERY = 15.0  # seconds: three renewals may fail before the lease ends
+COUNTS_FOR = 60.0  # seconds after the object was written; chosen, not measured
 
 
 def is_lease(name: str) -> bool:
@@ -112,7 +112,7 @@ def is_gone(process: int) -> bool:
 
 
 def system_id() -> str:
-    """Identify the system in which a process id is valid: a boot of a Linux kernel and a namespace of it; else ''."""
+    """Identify the system in which a process id is valid: the boot of a Linux kernel and its namespace, or ''."""
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
             return f"{file.read().strip()} {os.readlink('/proc/self/ns/pid')}"

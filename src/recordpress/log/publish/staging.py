@@ -1,9 +1,9 @@
-"""Segments that other processes write for a log. A door for `recordpress.spark`.
+"""Segments that other processes write for a log.
 
 ::
 
-    elsewhere   batches ──► StagedPartition ──► StagedSegments in <dst>/.recordpress-staging/<job>          _staged
-    driver      commit_staged: offsets ──► journal ──► offsets, indexes and names of all files       _commit_staged
+    elsewhere   batches ──► StagedPartition ──► StagedSegments in <dst>/.recordpress-staging/<job>           staging
+    driver      commit_staged: offsets ──► journal ──► offsets, indexes and names of all files        commit_staged
 
 A task knows neither the segments of other tasks nor the end of the log. A staged segment is read back before it counts.
 Only the segments that tasks report to the driver are committed; segments of failed and duplicate attempts are deleted
@@ -13,16 +13,223 @@ The journal is the commit. Before it exists, the next job deletes the staged seg
 the commit.
 """
 
-from recordpress.log.publish._commit_staged import PublishedPartition, check_target, commit_staged, withdraw
-from recordpress.log.publish._staged import Stage, StagedPartition, StagedSegment, check_topic
+from __future__ import annotations
 
-__all__ = [
-    "PublishedPartition",
-    "Stage",
-    "StagedPartition",
-    "StagedSegment",
-    "check_target",
-    "check_topic",
-    "commit_staged",
-    "withdraw",
-]
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+from uuid import UUID, uuid4
+
+from recordpress._arguments import INT32_MAX
+from recordpress.checksum import crc32c
+from recordpress.errors import InvalidArgumentError
+from recordpress.files import FileSystem, LocalFileSystem, Writer, remove_if_empty
+from recordpress.files.read_back import publish_checked
+from recordpress.log.publish.lease import is_gone, system_id
+from recordpress.record.header import read_header
+
+STAGING = ".recordpress-staging"
+OWNER = "job.json"
+JOURNAL = "journal.json"
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_SHOWN = 100  # characters of a partition's name: all 249 and the suffix would be too long for a file name
+_LARGEST_OWNER = 4096  # bytes to read of another job's file
+
+
+def check_topic(name: str) -> None:
+    """Raise an error for a name that is not valid for a topic (Kafka's Topic.validate): it becomes a directory name."""
+    if not _TOPIC.fullmatch(name) or name in (".", ".."):
+        raise InvalidArgumentError(
+            f"{name[:300]!r} is not the name of a topic: 1 to 249 of the characters a-z A-Z 0-9 . _ -", field="topic"
+        )
+
+
+@dataclass(frozen=True)
+class StagedSegment:
+    """Consecutive batches of one partition in a file of the job's directory; offsets start at 0 unless the records have
+    offsets."""
+
+    topic: str
+    partition: int
+    file: str
+    bytes: int
+    crc32c: int
+    records: int
+    first_offset: int
+    next_offset: int
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The staging directory of a job in a log dir, and the process that ends with the job."""
+
+    files: FileSystem
+    target: str
+    job: str
+    owner: dict[str, Any]
+
+    @classmethod
+    def new(cls, files: FileSystem, target: str) -> Stage:
+        """Return a stage for a job of the process that runs Spark's driver, the parent of this one."""
+        return cls(files, target, uuid4().hex, {"system": system_id(), "process": _driver()})
+
+    def of_stream(self, stream: str) -> Stage:
+        """Return a stage for a batch of a stream, which is named by a UUID; a stream writes one batch at a time."""
+        return replace(self, job=f"{UUID(stream)}.{self.job}")
+
+    def replaces(self, job: str) -> bool:
+        """Return whether `job` is an earlier, uncommitted job of the same stream."""
+        stream, point, _ = self.job.partition(".")
+        return bool(point) and job != self.job and job.startswith(f"{stream}.")
+
+    @cached_property
+    def root(self) -> str:
+        return self.files.join(self.target, STAGING)
+
+    @cached_property
+    def path(self) -> str:
+        return self.files.join(self.root, self.job)
+
+    def attempt(self) -> str:
+        """Create a directory for one attempt of a task; return its name."""
+        name = uuid4().hex
+        self.files.make_directory(self.files.join(self.path, name))
+        with self.files.create(self.files.join(self.path, OWNER)) as writer:
+            writer.write(json.dumps(self.owner).encode())
+            writer.publish()
+        return name
+
+    def clear(self) -> None:
+        """Delete the job's directory, and the parent directory if it is empty."""
+        self.files.delete_directory(self.path)
+        remove_if_empty(self.files, self.root)
+
+
+def is_dead(files: FileSystem, path: str) -> bool | None:
+    """Return whether the process of another job has ended; None if unknown."""
+    try:
+        with files.open(files.join(path, OWNER)) as file:
+            owner = json.loads(file.read_at(0, min(file.size, _LARGEST_OWNER)))
+        system, process = owner["system"], owner["process"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    if not system or system != system_id() or not isinstance(process, int):
+        return None
+    return is_gone(process)
+
+
+def _driver() -> int:
+    """Return the id of the nearest Java ancestor of this process, or of its parent."""
+    process = parent = os.getppid()
+    while process > 1:
+        try:
+            with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+                _, _, rest = file.read().partition("(")
+        except OSError:
+            break
+        name, _, fields = rest.rpartition(")")
+        if name == "java":
+            return process
+        process = int(fields.split()[1])
+    return parent
+
+
+class StagedPartition:
+    """Segments of one attempt of a task for one partition; a segment ends before it exceeds `segment_bytes`."""
+
+    def __init__(
+        self, stage: Stage, attempt: str, topic: str, partition: int, segment_bytes: int, has_offsets: bool
+    ) -> None:
+        check_topic(topic)
+        self.segments: list[StagedSegment] = []
+        self._stage, self._attempt = stage, attempt
+        self._topic, self._partition = topic, partition
+        self._most = segment_bytes
+        self._has_offsets = has_offsets
+        self._writer: Writer | None = None
+        self._file = ""
+        self._bytes = self._crc = self._records = self._first = self._next = 0
+
+    def __str__(self) -> str:
+        return f"{self._topic}-{self._partition}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a file is being written."""
+        return self._writer is not None
+
+    def write(self, batch: bytes) -> None:
+        """Append one batch of magic 2."""
+        header = read_header(batch)
+        first = header.base_offset if self._has_offsets else self._next
+        last = first + header.last_offset - header.base_offset
+        if self._writer is not None and self._ends_before(len(batch), first, last):
+            self.close()
+            first, last = (first, last) if self._has_offsets else (0, last - first)
+        writer = self._open(first) if self._writer is None else self._writer
+        writer.write(batch)
+        self._crc = crc32c(batch, self._crc)
+        self._bytes += len(batch)
+        self._records += header.records_count
+        self._next = last + 1
+
+    def _ends_before(self, size: int, first: int, last: int) -> bool:
+        """Return whether a new segment must begin, by LogSegment.shouldRoll or because offsets go back."""
+        return self._bytes + size > self._most or first < self._next or last - self._first > INT32_MAX
+
+    def _open(self, first: int) -> Writer:
+        files = self._stage.files
+        shown = str(self)[:_SHOWN]
+        self._file = f"{self._attempt}/{shown}.{len(self.segments)}.{uuid4().hex}.log"
+        self._writer = writer = files.create(files.join(self._stage.path, self._file))
+        self._bytes = self._crc = self._records = 0
+        self._first = self._next = first
+        return writer
+
+    def close(self) -> None:
+        """End the file, read it back and compare its checksum. In a store the commit does this: it reads all files for
+        their offsets."""
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        with writer:
+            files = self._stage.files
+            if isinstance(files, LocalFileSystem):
+                publish_checked(writer, files, files.join(self._stage.path, self._file), self._bytes, self._crc)
+            else:
+                writer.publish()
+        self.segments.append(
+            StagedSegment(
+                self._topic,
+                self._partition,
+                self._file,
+                self._bytes,
+                self._crc,
+                self._records,
+                self._first,
+                self._next,
+            )
+        )
+        if not self._has_offsets:
+            self._next = 0
+
+    def discard(self) -> None:
+        """Discard the file that is being written."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.discard()
+
+
+def staged_jobs(files: FileSystem, root: str) -> Iterator[str]:
+    """Return the directories of all jobs."""
+    try:
+        found = files.list(root)
+    except FileNotFoundError:
+        return
+    for info in found:
+        if info.is_directory and not info.is_link:
+            yield info.path

@@ -1,4 +1,4 @@
-"""A hidden directory in which a copy is made, and which becomes the target when it is complete.
+"""Hidden directory for a copy, which becomes the target when the copy is complete.
 
 It lies in ``.<name>.unfinished`` next to the target and survives a killed call, so that the next call with the same
 target resumes. A lock on ``.<name>.lock`` admits one call at a time. Tasks of a killed call may still run, possibly on
@@ -29,7 +29,7 @@ from recordpress.log.publish.lease import lease
 
 @dataclass(frozen=True)
 class WorkDirectory:
-    """A directory to which only this call writes, and the target that it becomes."""
+    """Directory to which only this call writes, and its target."""
 
     files: FileSystem
     path: str
@@ -68,8 +68,9 @@ class WorkDirectory:
 
 
 def refuse(files: FileSystem, target: str) -> NoReturn:
-    """Raise because the target exists. A call that was killed after its last rename left empty directories, which are
-    removed."""
+    """Raise an error because the target exists. A call that was killed after its last rename left empty directories,
+    which are removed.
+    """
     if isinstance(files, LocalFileSystem) and os.path.lexists(_hidden(target, "lock")):
         with suppress(InvalidArgumentError, OSError), _locked(target):
             _remove_empty_directories(_hidden(target, "unfinished"))

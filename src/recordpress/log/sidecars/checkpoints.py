@@ -35,7 +35,7 @@ _OFFSETS_RULE = "offset checkpoint"
 
 
 class EpochEntry(NamedTuple):
-    """A line of a ``leader-epoch-checkpoint``.
+    """Line of a ``leader-epoch-checkpoint`` file.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class EpochEntry(NamedTuple):
 
     Examples
     --------
-    >>> from recordpress.log import read_leader_epochs
+    >>> from recordpress.log.sidecars import read_leader_epochs
     >>> read_leader_epochs("demo/logs/sessions-0/leader-epoch-checkpoint")
     [EpochEntry(epoch=0, start_offset=0)]
     """
@@ -62,7 +62,7 @@ class _Line(NamedTuple):
 
 
 def read_leader_epochs(source: SidecarSource) -> list[EpochEntry]:
-    """The entries of a ``leader-epoch-checkpoint`` file; none if the file is empty, as older brokers leave it.
+    """Read the entries of a ``leader-epoch-checkpoint`` file; an empty file, which older brokers write, has none.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def read_leader_epochs(source: SidecarSource) -> list[EpochEntry]:
 
     Examples
     --------
-    >>> from recordpress.log import read_leader_epochs
+    >>> from recordpress.log.sidecars import read_leader_epochs
     >>> read_leader_epochs(b"0\\n2\\n0 0\\n2 60\\n")
     [EpochEntry(epoch=0, start_offset=0), EpochEntry(epoch=2, start_offset=60)]
     """
@@ -103,7 +103,8 @@ def read_leader_epochs(source: SidecarSource) -> list[EpochEntry]:
 
 
 def read_offset_checkpoint(source: SidecarSource) -> dict[TopicPartition, int]:
-    """The offsets of a ``recovery-point-``, ``log-start-``, ``replication-`` or ``cleaner-offset-checkpoint`` file.
+    """Read the offsets of a ``recovery-point-``, ``log-start-``, ``replication-`` or ``cleaner-offset-checkpoint``
+    file.
 
     Parameters
     ----------
@@ -123,7 +124,7 @@ def read_offset_checkpoint(source: SidecarSource) -> dict[TopicPartition, int]:
 
     Examples
     --------
-    >>> from recordpress.log import read_offset_checkpoint
+    >>> from recordpress.log.sidecars import read_offset_checkpoint
     >>> read_offset_checkpoint(b"0\\n1\\norders 0 4500\\n")
     {TopicPartition(topic='orders', partition=0): 4500}
     """
@@ -142,7 +143,7 @@ def read_offset_checkpoint(source: SidecarSource) -> dict[TopicPartition, int]:
 
 
 def _entry_lines(sidecar: Sidecar, rule: str) -> Iterator[_Line]:
-    """The lines after the first two; their number is checked."""
+    """Return the lines after the first two, after checking their number."""
     lines = _lines(sidecar, rule)
     if not lines:
         return
@@ -189,7 +190,7 @@ def _number(sidecar: Sidecar, line: _Line, text: str, field: str, largest: int, 
 
 
 def leader_epochs_bytes(entries: Iterable[tuple[int, int]]) -> bytes:
-    """The bytes of a ``leader-epoch-checkpoint`` file; see `write_leader_epochs`."""
+    """Return the bytes of a ``leader-epoch-checkpoint`` file; see `write_leader_epochs`."""
     entries = list(entries)
     for number, (before, after) in enumerate(pairwise([(-1, -1), *entries])):
         if after[0] <= before[0] or after[1] <= before[1] or after[0] > INT32_MAX or after[1] > INT64_MAX:
@@ -200,7 +201,7 @@ def leader_epochs_bytes(entries: Iterable[tuple[int, int]]) -> bytes:
 
 
 def offset_checkpoint_bytes(offsets: Mapping[TopicPartition, int]) -> bytes:
-    """The bytes of an ``*-offset-checkpoint`` file; see `write_offset_checkpoint`."""
+    """Return the bytes of an ``*-offset-checkpoint`` file; see `write_offset_checkpoint`."""
     for key, offset in offsets.items():
         if not key.topic or _SPACES.search(key.topic):
             raise InvalidArgumentError(f"topic {key.topic!r} is empty or has a space in it", field="topic")
@@ -259,7 +260,7 @@ def write_offset_checkpoint(target: SidecarTarget, offsets: Mapping[TopicPartiti
     Examples
     --------
     >>> import io
-    >>> from recordpress.log import TopicPartition
+    >>> from recordpress.log.sidecars import TopicPartition
     >>> out = io.BytesIO()
     >>> write_offset_checkpoint(out, {TopicPartition("orders", 0): 4500})
     >>> out.getvalue()

@@ -1,4 +1,4 @@
-"""The offset index of a segment, ``.index`` (Kafka's OffsetIndex): where in the log the search for an offset begins.
+"""Offset index of a segment, ``.index`` (Kafka's OffsetIndex): start positions for the search of an offset.
 
 ::
 
@@ -15,16 +15,18 @@ import struct
 import sys
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from operator import ge
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from recordpress.errors import InvalidArgumentError
 from recordpress.log.sidecars.sidecar_io import (
+    Index,
     Sidecar,
     SidecarSource,
     SidecarTarget,
+    check_padding,
     check_relative,
     packed,
     read_sidecar,
@@ -37,7 +39,7 @@ _RULE = "offset index"
 
 
 class OffsetPosition(NamedTuple):
-    """An entry of an offset index.
+    """Entry of an offset index.
 
     Attributes
     ----------
@@ -48,7 +50,7 @@ class OffsetPosition(NamedTuple):
 
     Examples
     --------
-    >>> from recordpress.log import OffsetPosition, read_offset_index
+    >>> from recordpress.log.sidecars import OffsetPosition, read_offset_index
     >>> read_offset_index(bytes.fromhex("00000078 00001040"), 1000)[0]
     OffsetPosition(offset=1120, position=4160)
     """
@@ -57,8 +59,8 @@ class OffsetPosition(NamedTuple):
     position: int
 
 
-class OffsetIndex(Sequence[OffsetPosition]):
-    """The entries of a ``.index`` file, in their order; made by `read_offset_index`.
+class OffsetIndex(Index[OffsetPosition]):
+    """Entries of a ``.index`` file in their order, as `read_offset_index` returns them.
 
     Attributes
     ----------
@@ -69,46 +71,17 @@ class OffsetIndex(Sequence[OffsetPosition]):
 
     Examples
     --------
-    >>> from recordpress.log import read_offset_index
+    >>> from recordpress.log.sidecars import read_offset_index
     >>> index = read_offset_index(bytes.fromhex("00000078 00001040"), 1000)
     >>> len(index), index.lookup(1500)
     (1, OffsetPosition(offset=1120, position=4160))
     """
 
-    def __init__(self, base_offset: int, offsets: array[int], positions: array[int], padding: int) -> None:
-        self.base_offset = base_offset
-        self.padding = padding
-        self._offsets = offsets
-        self._positions = positions
-
-    def __len__(self) -> int:
-        return len(self._offsets)
-
-    @overload
-    def __getitem__(self, index: int) -> OffsetPosition: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[OffsetPosition]: ...
-    def __getitem__(self, index: int | slice) -> OffsetPosition | list[OffsetPosition]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        return OffsetPosition(self.base_offset + self._offsets[index], self._positions[index])
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OffsetIndex):
-            return list(self) == other
-        return (self.base_offset, self._offsets, self._positions) == (
-            other.base_offset,
-            other._offsets,
-            other._positions,
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"<recordpress.log.OffsetIndex: {len(self)} entries from offset {self.base_offset} on>"
+    def _entry(self, key: int, value: int) -> OffsetPosition:
+        return OffsetPosition(self.base_offset + key, value)
 
     def lookup(self, target: int) -> OffsetPosition:
-        """The last entry whose offset is at most `target`; otherwise the segment's beginning.
+        """Return the last entry whose offset is at most `target`; otherwise the start of the segment.
 
         Examples
         --------
@@ -116,12 +89,12 @@ class OffsetIndex(Sequence[OffsetPosition]):
         >>> index.lookup(5000), index.lookup(1119)
         (OffsetPosition(offset=1120, position=4160), OffsetPosition(offset=1000, position=0))
         """
-        found = bisect_right(self._offsets, target - self.base_offset)
+        found = bisect_right(self._keys, target - self.base_offset)
         return self[found - 1] if found else OffsetPosition(self.base_offset, 0)
 
 
 def read_offset_index(source: SidecarSource, base_offset: int | None = None) -> OffsetIndex:
-    """The entries of a ``.index`` file.
+    """Read the entries of a ``.index`` file.
 
     Parameters
     ----------
@@ -143,7 +116,7 @@ def read_offset_index(source: SidecarSource, base_offset: int | None = None) -> 
 
     Examples
     --------
-    >>> from recordpress.log import read_offset_index
+    >>> from recordpress.log.sidecars import read_offset_index
     >>> list(read_offset_index(bytes.fromhex("0000007800001040"), base_offset=1000))
     [OffsetPosition(offset=1120, position=4160)]
     """
@@ -164,15 +137,12 @@ def read_offset_index(source: SidecarSource, base_offset: int | None = None) -> 
 
 
 def _count(sidecar: Sidecar, offsets: array[int]) -> int:
-    """The first entry whose offset is 0, but for entry 0, is where the zeros begin."""
+    """Return the number of entries before the padding: an entry with offset 0 after entry 0 begins it."""
     try:
         count = offsets.index(0, 1)
     except ValueError:
         return len(offsets)
-    tail = sidecar.data[count * ENTRY_SIZE :]
-    if rest := tail.lstrip(b"\0"):
-        at = (len(sidecar.data) - len(rest)) // ENTRY_SIZE * ENTRY_SIZE
-        raise sidecar.corrupt(f"an entry follows the zeros from byte {count * ENTRY_SIZE} on", at, "offset", _RULE)
+    check_padding(sidecar, count * ENTRY_SIZE, ENTRY_SIZE, "offset", _RULE)
     return count
 
 
@@ -187,7 +157,7 @@ def _check_ascent(sidecar: Sidecar, values: array[int], name: str, shift: int) -
 
 
 def offset_index_bytes(entries: Iterable[tuple[int, int]], base_offset: int = 0, padding: int = 0) -> bytes:
-    """The bytes of a ``.index`` file; see `write_offset_index`."""
+    """Return the bytes of a ``.index`` file; see `write_offset_index`."""
     relative = [(offset - base_offset, position) for offset, position in entries]
     for number, (before, after) in enumerate(pairwise([(-1, -1), *relative])):
         if after[0] <= before[0] or after[1] <= before[1]:

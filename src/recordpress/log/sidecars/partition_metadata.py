@@ -1,5 +1,5 @@
-"""Which topic a partition's directory belongs to, ``partition.metadata`` (Kafka's PartitionMetadataFile, KIP-516): two
-lines, without a newline after the second.
+"""Topic id of a partition, ``partition.metadata`` (Kafka's PartitionMetadataFile, KIP-516): two lines, without a
+newline after the second.
 
 ::
 
@@ -23,7 +23,7 @@ _RULE = "partition.metadata"
 
 
 class PartitionMetadata(NamedTuple):
-    """The content of a ``partition.metadata`` file.
+    """Content of a ``partition.metadata`` file.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class PartitionMetadata(NamedTuple):
 
     Examples
     --------
-    >>> from recordpress.log import read_partition_metadata
+    >>> from recordpress.log.sidecars import read_partition_metadata
     >>> read_partition_metadata("demo/logs/sessions-0/partition.metadata")
     PartitionMetadata(version=0, topic_id='jWLY5hlyRVilNjfje2R0SQ')
     """
@@ -43,7 +43,7 @@ class PartitionMetadata(NamedTuple):
 
 
 def read_partition_metadata(source: SidecarSource) -> PartitionMetadata:
-    """The topic of a partition.
+    """Read the topic id of a partition.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def read_partition_metadata(source: SidecarSource) -> PartitionMetadata:
 
     Examples
     --------
-    >>> from recordpress.log import read_partition_metadata
+    >>> from recordpress.log.sidecars import read_partition_metadata
     >>> read_partition_metadata(b"version: 0\\ntopic_id: AqX5txRiSuKi__s5z97PjQ")
     PartitionMetadata(version=0, topic_id='AqX5txRiSuKi__s5z97PjQ')
     """
@@ -87,7 +87,7 @@ def _is_zero(topic_id: str) -> bool:
 
 
 def partition_metadata_bytes(metadata: PartitionMetadata) -> bytes:
-    """The bytes of a ``partition.metadata`` file; see `write_partition_metadata`."""
+    """Return the bytes of a ``partition.metadata`` file; see `write_partition_metadata`."""
     version, topic_id = metadata
     if not 0 <= version <= INT32_MAX:
         raise InvalidArgumentError(f"version {version} is not an int32 from 0 on", field="version")

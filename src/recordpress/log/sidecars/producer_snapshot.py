@@ -1,5 +1,5 @@
-"""The state of the producers at an offset, ``.snapshot`` (Kafka's ProducerStateManager): the name of the file is the
-first offset that it does not cover.
+"""State of the producers at an offset, ``.snapshot`` (Kafka's ProducerStateManager). The file's name is the first
+offset that the state excludes.
 
 ::
 
@@ -35,7 +35,7 @@ _RULE = "producer snapshot"
 
 
 class ProducerState(NamedTuple):
-    """What a broker knows about an idempotent or transactional producer.
+    """State of an idempotent or transactional producer in a broker.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class ProducerState(NamedTuple):
 
     Examples
     --------
-    >>> from recordpress.log import read_snapshot
+    >>> from recordpress.log.sidecars import read_snapshot
     >>> states = read_snapshot("demo/logs/sessions-0/00000000000000000175.snapshot")
     >>> states[0].producer_id, states[0].producer_epoch, states[0].last_sequence
     (1, 0, 174)
@@ -70,13 +70,13 @@ class ProducerState(NamedTuple):
 
     @property
     def first_sequence(self) -> int:
-        """Of the last batch; sequences wrap from 2147483647 to 0 (DefaultRecordBatch.decrementSequence)."""
+        """First sequence of the last batch; 2147483647 wraps to 0 (DefaultRecordBatch.decrementSequence)."""
         first = self.last_sequence - self.offset_delta
         return first if self.last_sequence >= self.offset_delta else first + INT32_MAX + 1
 
 
 def read_snapshot(source: SidecarSource) -> list[ProducerState]:
-    """The producers of a ``.snapshot`` file, in its order.
+    """Read the producers in a ``.snapshot`` file, in its order.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def read_snapshot(source: SidecarSource) -> list[ProducerState]:
 
     Examples
     --------
-    >>> from recordpress.log import read_snapshot
+    >>> from recordpress.log.sidecars import read_snapshot
     >>> read_snapshot(bytes.fromhex("0001 48674bc7 00000000"))
     []
     """
@@ -116,7 +116,7 @@ def read_snapshot(source: SidecarSource) -> list[ProducerState]:
 
 
 def snapshot_bytes(producers: Iterable[ProducerState]) -> bytes:
-    """The bytes of a ``.snapshot`` file; see `write_snapshot`."""
+    """Return the bytes of a ``.snapshot`` file; see `write_snapshot`."""
     entries = list(producers)
     body = len(entries).to_bytes(4, "big") + packed(_ENTRY, entries, ProducerState._fields)
     return struct.pack(">hI", _VERSION, crc32c(body)) + body

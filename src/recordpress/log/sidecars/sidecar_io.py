@@ -1,5 +1,4 @@
-"""Shared by the readers and writers of the files next to a log: sources of bytes, publishing, and the errors of bad
-entries.
+"""Common functions of readers and writers of sidecar files: sources of bytes, writing, and errors of bad entries.
 
 A source is a path, a bytes-like object, or anything with `size` and `read_at`. A target is a path, whose file is
 published when it is complete, or anything with `write`.
@@ -10,9 +9,10 @@ from __future__ import annotations
 import os
 import re
 import struct
+from array import array
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
 from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress._file_names import printable
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 # Kafka's largest index by default is 10 MiB (segment.index.bytes); a snapshot has 46 bytes per producer.
 LARGEST_SIDECAR = 256 << 20
 
+_Entry = TypeVar("_Entry")
 _LEADING_DIGITS = re.compile("[0-9]{1,20}(?![0-9])")
 
 
 @runtime_checkable
 class ReadableFile(Protocol):
-    """An open file that is read by position, wherever it is."""
+    """Open file that is read by position."""
 
     @property
     def size(self) -> int: ...
@@ -40,7 +41,7 @@ class ReadableFile(Protocol):
 
 @runtime_checkable
 class WritableFile(Protocol):
-    """Anything that bytes can be written to."""
+    """Object that accepts bytes."""
 
     def write(self, data: bytes, /) -> Any: ...
 
@@ -50,7 +51,7 @@ SidecarTarget: TypeAlias = str | PathLike[str] | WritableFile
 
 
 class Sidecar(NamedTuple):
-    """The bytes of a file, and its name for messages."""
+    """Bytes of a file, and its name for messages."""
 
     data: bytes
     name: str | None
@@ -59,7 +60,7 @@ class Sidecar(NamedTuple):
         return CorruptRecordError(message, file=self.name, position=position, field=field, rule=rule)
 
     def base_offset(self, given: int | None) -> int:
-        """The base offset that was given; else the number that the file's name begins with; else 0."""
+        """Return the given base offset, or the number at the start of the file's name, or 0."""
         if given is not None:
             if not 0 <= given <= INT64_MAX:
                 raise InvalidArgumentError(f"base_offset {given} is not an int64 from 0 on", field="base_offset")
@@ -69,16 +70,7 @@ class Sidecar(NamedTuple):
 
 
 def read_sidecar(source: SidecarSource, rule: str) -> Sidecar:
-    """All bytes of a file.
-
-    Raises
-    ------
-    CorruptRecordError
-        It is larger than any that Kafka writes, or ends before its size.
-    InvalidArgumentError
-        It is a directory, a named pipe or the like.
-    OSError
-    """
+    """Read all bytes of a file."""
     if isinstance(source, str | PathLike):
         with open_file(os.fspath(source)) as file:
             _check_size(os.fstat(file.fileno()).st_size, printable(source), rule)
@@ -104,7 +96,7 @@ def _check_size(size: int, name: str | None, rule: str) -> None:
 
 
 def write_sidecar(target: SidecarTarget, data: bytes) -> None:
-    """A path gets its file when all of it is on disk; what is there already is replaced."""
+    """Write a file to disk, and then rename it to its path; replace an existing file."""
     if not isinstance(target, str | PathLike):
         target.write(data)
         return
@@ -114,13 +106,7 @@ def write_sidecar(target: SidecarTarget, data: bytes) -> None:
 
 
 def packed(layout: struct.Struct, entries: Sequence[tuple[int, ...]], names: Sequence[str]) -> bytes:
-    """The entries one after another.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A value does not fit its field.
-    """
+    """Return the concatenated entries."""
     try:
         return b"".join(layout.pack(*entry) for entry in entries)
     except struct.error:
@@ -139,15 +125,53 @@ def _misfit(layout: struct.Struct, entries: Sequence[tuple[int, ...]], names: Se
 
 
 def check_relative(number: int, relative: int, base_offset: int) -> None:
-    """Refuse an offset that an entry cannot hold: it counts from the segment's base offset, in an int32.
-
-    Raises
-    ------
-    InvalidArgumentError
-    """
+    """Raise an error for an offset that an entry cannot hold: it is an int32 relative to the base offset."""
     if relative > INT32_MAX:
         raise InvalidArgumentError(
             f"entry {number}: offset {relative + base_offset} is more than {INT32_MAX} above the base offset "
             f"{base_offset}",
             field="offset",
         )
+
+
+class Index(Sequence[_Entry]):
+    """Entries of an index of a segment: two columns, one of them relative to the base offset."""
+
+    def __init__(self, base_offset: int, keys: array[int], values: array[int], padding: int) -> None:
+        self.base_offset = base_offset
+        self.padding = padding
+        self._keys = keys
+        self._values = values
+
+    def _entry(self, key: int, value: int) -> _Entry:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    @overload
+    def __getitem__(self, index: int) -> _Entry: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[_Entry]: ...
+    def __getitem__(self, index: int | slice) -> _Entry | list[_Entry]:
+        if isinstance(index, slice):
+            return list(map(self._entry, self._keys[index], self._values[index]))
+        return self._entry(self._keys[index], self._values[index])
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other) or not isinstance(other, Index):
+            return list(self) == other
+        return (self.base_offset, self._keys, self._values) == (other.base_offset, other._keys, other._values)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        name = f"recordpress.log.sidecars.{type(self).__name__}"
+        return f"<{name}: {len(self)} entries from offset {self.base_offset} on>"
+
+
+def check_padding(sidecar: Sidecar, start: int, entry_size: int, field: str, rule: str) -> None:
+    """Raise an error if there are other bytes than zeros from a position on."""
+    if rest := sidecar.data[start:].lstrip(b"\0"):
+        at = (len(sidecar.data) - len(rest)) // entry_size * entry_size
+        raise sidecar.corrupt(f"an entry follows the zeros from byte {start} on", at, field, rule)

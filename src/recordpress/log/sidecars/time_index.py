@@ -11,17 +11,19 @@ Nothing up to that offset has a larger timestamp. Records without a timestamp (v
 from __future__ import annotations
 
 import struct
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
-from operator import itemgetter
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from recordpress.errors import InvalidArgumentError
 from recordpress.log.sidecars.sidecar_io import (
+    Index,
     Sidecar,
     SidecarSource,
     SidecarTarget,
+    check_padding,
     check_relative,
     packed,
     read_sidecar,
@@ -34,7 +36,7 @@ _RULE = "time index"
 
 
 class TimestampOffset(NamedTuple):
-    """An entry of a time index.
+    """Entry of a time index.
 
     Attributes
     ----------
@@ -44,7 +46,7 @@ class TimestampOffset(NamedTuple):
 
     Examples
     --------
-    >>> from recordpress.log import read_time_index
+    >>> from recordpress.log.sidecars import read_time_index
     >>> index = read_time_index("demo/logs/sessions-0/00000000000000000000.timeindex")
     >>> list(index)[-1]
     TimestampOffset(timestamp=1431867959000, offset=174)
@@ -54,8 +56,8 @@ class TimestampOffset(NamedTuple):
     offset: int
 
 
-class TimeIndex(Sequence[TimestampOffset]):
-    """The entries of a ``.timeindex`` file, in their order; made by `read_time_index`.
+class TimeIndex(Index[TimestampOffset]):
+    """Entries of a ``.timeindex`` file in their order, as `read_time_index` returns them.
 
     Attributes
     ----------
@@ -66,42 +68,17 @@ class TimeIndex(Sequence[TimestampOffset]):
 
     Examples
     --------
-    >>> from recordpress.log import read_time_index
+    >>> from recordpress.log.sidecars import read_time_index
     >>> index = read_time_index("demo/logs/sessions-0/00000000000000000000.timeindex")
     >>> len(index), index.lookup(0)
     (1, TimestampOffset(timestamp=-1, offset=0))
     """
 
-    def __init__(self, base_offset: int, entries: list[tuple[int, int]], padding: int) -> None:
-        self.base_offset = base_offset
-        self.padding = padding
-        self._entries = entries
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    @overload
-    def __getitem__(self, index: int) -> TimestampOffset: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[TimestampOffset]: ...
-    def __getitem__(self, index: int | slice) -> TimestampOffset | list[TimestampOffset]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        timestamp, relative = self._entries[index]
-        return TimestampOffset(timestamp, self.base_offset + relative)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TimeIndex):
-            return list(self) == other
-        return (self.base_offset, self._entries) == (other.base_offset, other._entries)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"<recordpress.log.TimeIndex: {len(self)} entries from offset {self.base_offset} on>"
+    def _entry(self, key: int, value: int) -> TimestampOffset:
+        return TimestampOffset(key, self.base_offset + value)
 
     def lookup(self, timestamp: int) -> TimestampOffset:
-        """The last entry whose timestamp is at most `timestamp`; otherwise the segment's beginning.
+        """Return the last entry whose timestamp is at most `timestamp`; otherwise the start of the segment.
 
         Examples
         --------
@@ -109,12 +86,12 @@ class TimeIndex(Sequence[TimestampOffset]):
         >>> index.lookup(1700000000000), index.lookup(0)
         (TimestampOffset(timestamp=1700000000000, offset=1120), TimestampOffset(timestamp=-1, offset=1000))
         """
-        found = bisect_right(self._entries, timestamp, key=itemgetter(0))
+        found = bisect_right(self._keys, timestamp)
         return self[found - 1] if found else TimestampOffset(-1, self.base_offset)
 
 
 def read_time_index(source: SidecarSource, base_offset: int | None = None) -> TimeIndex:
-    """The entries of a ``.timeindex`` file.
+    """Read the entries of a ``.timeindex`` file.
 
     Parameters
     ----------
@@ -136,7 +113,7 @@ def read_time_index(source: SidecarSource, base_offset: int | None = None) -> Ti
 
     Examples
     --------
-    >>> from recordpress.log import read_time_index
+    >>> from recordpress.log.sidecars import read_time_index
     >>> list(read_time_index(bytes.fromhex("0000018bcfe5680000000078"), base_offset=1000))
     [TimestampOffset(timestamp=1700000000000, offset=1120)]
     """
@@ -149,18 +126,18 @@ def read_time_index(source: SidecarSource, base_offset: int | None = None) -> Ti
     count = _count(sidecar, entries)
     del entries[count:]
     _check_ascent(sidecar, entries)
-    return TimeIndex(base, entries, size - count * ENTRY_SIZE)
+    timestamps = array("q", (timestamp for timestamp, _ in entries))
+    offsets = array("i", (offset for _, offset in entries))
+    return TimeIndex(base, timestamps, offsets, size - count * ENTRY_SIZE)
 
 
 def _count(sidecar: Sidecar, entries: list[tuple[int, int]]) -> int:
-    """The first entry of zeros, but for entry 0, is where the zeros begin that fill up the file."""
+    """Return the number of entries before the padding: a zero entry after entry 0 begins it."""
     try:
         count = entries.index((0, 0), 1)
     except ValueError:
         return len(entries)
-    if rest := sidecar.data[count * ENTRY_SIZE :].lstrip(b"\0"):
-        at = (len(sidecar.data) - len(rest)) // ENTRY_SIZE * ENTRY_SIZE
-        raise sidecar.corrupt(f"an entry follows the zeros from byte {count * ENTRY_SIZE} on", at, "timestamp", _RULE)
+    check_padding(sidecar, count * ENTRY_SIZE, ENTRY_SIZE, "timestamp", _RULE)
     return count
 
 
@@ -179,7 +156,7 @@ def _check_ascent(sidecar: Sidecar, entries: list[tuple[int, int]]) -> None:
 
 
 def time_index_bytes(entries: Iterable[tuple[int, int]], base_offset: int = 0, padding: int = 0) -> bytes:
-    """The bytes of a ``.timeindex`` file; see `write_time_index`."""
+    """Return the bytes of a ``.timeindex`` file; see `write_time_index`."""
     relative = [(timestamp, offset - base_offset) for timestamp, offset in entries]
     for number, (before, after) in enumerate(pairwise([(-1, 0), *relative])):
         if after[0] <= before[0] or after[1] < before[1]:

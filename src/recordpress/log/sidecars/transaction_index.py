@@ -1,5 +1,5 @@
-"""The transaction index of a segment, ``.txnindex`` (Kafka's TransactionIndex, KIP-98): the aborted transactions whose
-marker is in it.
+"""Transaction index of a segment, ``.txnindex`` (Kafka's TransactionIndex, KIP-98): the aborted transactions with a
+marker in the segment.
 
 ::
 
@@ -34,7 +34,7 @@ _RULE = "transaction index"
 
 
 class AbortedTxn(NamedTuple):
-    """An aborted transaction, as stored in a ``.txnindex`` file.
+    """Aborted transaction, as stored in a ``.txnindex`` file.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class AbortedTxn(NamedTuple):
 
     Examples
     --------
-    >>> from recordpress.log import read_transaction_index
+    >>> from recordpress.log.sidecars import read_transaction_index
     >>> data = bytes.fromhex("0000 0000000000001092 0000000000000064 000000000000008d 0000000000000064")
     >>> [entry] = read_transaction_index(data)
     >>> entry.producer_id, entry.first_offset, entry.last_offset
@@ -61,7 +61,7 @@ class AbortedTxn(NamedTuple):
 
 
 def read_transaction_index(source: SidecarSource, base_offset: int | None = None) -> list[AbortedTxn]:
-    """The entries of a ``.txnindex`` file; none if `source` is a path without a file.
+    """Read the entries of a ``.txnindex`` file; a missing file has none.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def read_transaction_index(source: SidecarSource, base_offset: int | None = None
 
     Examples
     --------
-    >>> from recordpress.log import read_transaction_index
+    >>> from recordpress.log.sidecars import read_transaction_index
     >>> read_transaction_index(bytes.fromhex(
     ...     "0000 0000000000001092 0000000000000064 000000000000008d 0000000000000064"))
     [AbortedTxn(producer_id=4242, first_offset=100, last_offset=141, last_stable_offset=100)]
@@ -118,7 +118,7 @@ def _read_entry(sidecar: Sidecar, position: int, least: int) -> AbortedTxn:
 
 
 def transaction_index_bytes(transactions: Iterable[AbortedTxn]) -> bytes:
-    """The bytes of a ``.txnindex`` file; see `write_transaction_index`."""
+    """Return the bytes of a ``.txnindex`` file; see `write_transaction_index`."""
     entries = [(_VERSION, *transaction) for transaction in transactions]
     for number, (before, after) in enumerate(pairwise(entries), 1):
         if after[3] <= before[3]:

@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import org.apache.kafka.common.errors.InvalidPidMappingException;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
@@ -32,7 +33,8 @@ import org.apache.kafka.storage.internals.log.VerificationGuard;
  * Kafka's own classes answer Produce requests to one partition: ProduceRequest.validateRecords and UnifiedLog, with the
  * LogValidator and the ProducerStateManager that it brings along. usage: AskBroker DIRECTORY
  * Cases come from standard input, answers go to standard output, both as DataOutputStream writes them. A case is a log
- * that starts empty, with its settings and its first offset, and the requests sent to it (tests/compat/kafka.py).
+ * that starts empty, with its settings and its first offset, and the requests sent to it (tests/compat/kafka_classes.py).
+ * A marker is a request of version -1, with the transaction version in place of the transactional id.
  */
 public final class AskBroker {
     private static final int MOST_TEXT = 20_000; // writeUTF takes 65535 bytes
@@ -102,8 +104,12 @@ public final class AskBroker {
         in.readFully(set);
         MemoryRecords records = MemoryRecords.readableRecords(ByteBuffer.wrap(set));
         try {
+            if (version < 0) {
+                return append(() -> log.mark(records, epoch, Short.parseShort(transactionalId)));
+            }
             requestLayer(records, version, transactionalId);
-            return append(records, epoch, guard(records, version, transactionalId, verified));
+            VerificationGuard guard = guard(records, version, transactionalId, verified);
+            return append(() -> log.append(records, epoch, guard));
         } catch (Throwable error) { // as ReplicaManager.appendToLocalLog
             return new Answer(error, null, new byte[0]);
         }
@@ -148,9 +154,9 @@ public final class AskBroker {
         return guard;
     }
 
-    private Answer append(MemoryRecords records, int epoch, VerificationGuard guard) throws Exception {
+    private Answer append(Callable<LogAppendInfo> appending) throws Exception {
         BrokerLog.Position before = log.position();
-        LogAppendInfo info = log.append(records, epoch, guard);
+        LogAppendInfo info = appending.call();
         return new Answer(null, info, log.since(before));
     }
 

@@ -63,6 +63,11 @@ final class BrokerLog {
         return log.appendAsLeader(records, epoch, AppendOrigin.CLIENT, interBroker, local, guard);
     }
 
+    LogAppendInfo mark(MemoryRecords marker, int epoch, short transactionVersion) throws IOException {
+        return log.appendAsLeader(marker, epoch, AppendOrigin.COORDINATOR, interBroker, local,
+            VerificationGuard.SENTINEL);
+    }
+
     byte[] since(Position before) throws IOException {
         LogSegment segment = log.activeSegment();
         int start = segment == before.segment() ? before.size() : 0;

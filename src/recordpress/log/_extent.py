@@ -1,0 +1,144 @@
+"""Which offsets a segment holds, by its first header and its last ones; or by its offset index alone, for a plan."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import NamedTuple, Protocol
+
+from recordpress._arguments import INT32_MAX
+from recordpress._file_names import INDEX_FILE_SUFFIX
+from recordpress.errors import RecordpressError
+from recordpress.files import LocalFileSystem, RandomAccessFile, buffered
+from recordpress.log._file_records import FileRecords
+from recordpress.log._header_walk import HeaderWalk
+from recordpress.log._segment import Segment
+from recordpress.log.sidecars.offset_index import ENTRY_SIZE, OffsetPosition, read_offset_index
+
+_TAIL_BYTES = 1_048_588  # what a batch has at most, by default (ServerLogConfigs.MAX_MESSAGE_BYTES_DEFAULT)
+_UNKNOWN = -(1 << 63)
+
+
+class SegmentFiles(Protocol):
+    """A segment, or what stands in its place."""
+
+    @property
+    def base_offset(self) -> int: ...
+
+    def open(self) -> RandomAccessFile: ...
+
+    def open_sibling(self, suffix: str) -> RandomAccessFile: ...
+
+
+class Extent(NamedTuple):
+    """The lowest offset, and the one after the highest."""
+
+    first: int
+    end: int
+
+
+def is_local(segment: Segment) -> bool:
+    """Whether opening a segment costs no request."""
+    return isinstance(segment.filesystem, LocalFileSystem)
+
+
+def extent_of(segment: Segment) -> Extent | None:
+    """Return the extent of a segment whose offsets ascend, with its name's; None without a batch.
+
+    Damage is left to its reader.
+    """
+    with segment.records(complete=False) as file:
+        last = _last_headers(segment, file).extent
+        first = file.headers()
+        with suppress(RecordpressError):
+            for header in first:
+                lowest, highest = last or (header.base_offset, header.last_offset + 1)
+                is_wrapper = header.magic < 2 and header.is_compressed  # whose header has its last offset only
+                start = _UNKNOWN if is_wrapper else min(header.base_offset, segment.base_offset)
+                return Extent(min(start, lowest), max(highest, header.last_offset + 1, segment.base_offset + 1))
+    return Extent(_UNKNOWN, last[1]) if last else None
+
+
+def end_of(segment: Segment) -> int | None:
+    """The offset after the last batch of a segment, or after a later one near its end; None without a batch."""
+    with segment.records(complete=False) as file:
+        extent = _last_headers(segment, file).extent
+    return None if extent is None else extent[1]
+
+
+def _last_headers(segment: Segment, file: FileRecords) -> HeaderWalk:
+    """A walk that came to the end, or to damage."""
+    if INDEX_FILE_SUFFIX not in segment.files and file.size > _TAIL_BYTES:
+        return _tail(segment, buffered(file.file))
+    last = near_the_end(segment, file)
+    with suppress(RecordpressError):
+        last.pass_over(last.end)
+    return last if last.position == last.end else _walked(file.headers(), segment)
+
+
+def last_known_offset(segment: Segment) -> int | None:
+    """The last offset in the index of a local segment, or of the segment itself."""
+    if not is_local(segment):
+        return None
+    try:
+        entry = _last_entry(segment)
+        if entry is not None and (segment.size or 0) - entry.position <= _TAIL_BYTES:
+            return entry.offset
+        with segment.open() as file:
+            extent = _tail(segment, file).extent
+        return None if extent is None else extent[1] - 1
+    except (OSError, ValueError):
+        return None  # its reader reports it
+
+
+def _last_entry(segment: Segment) -> OffsetPosition | None:
+    """Of an offset index. Without entries it is that of one batch, or of small ones."""
+    if INDEX_FILE_SUFFIX not in segment.files:
+        return None
+    with suppress(RecordpressError), segment.open_sibling(INDEX_FILE_SUFFIX) as file:
+        end = file.size // ENTRY_SIZE * ENTRY_SIZE
+        last = read_offset_index(file.read_exactly(end - ENTRY_SIZE, ENTRY_SIZE) if end else b"", segment.base_offset)
+        return last[-1] if last else OffsetPosition(segment.base_offset, 0)
+    return None
+
+
+def _tail(segment: Segment, file: RandomAccessFile) -> HeaderWalk:
+    """A walk that came to the end, from a batch near it.
+
+    A record's value may itself be a batch: if that is found first, it does not lead to the end of the file.
+    """
+    start = max(file.size - _TAIL_BYTES, file.start)
+    walk = HeaderWalk(file, position=start)
+    is_found = start == file.start or walk.search(start, segment.base_offset, segment.base_offset + INT32_MAX)
+    while is_found:
+        with suppress(RecordpressError):
+            walk.pass_over(walk.end)
+        if walk.position == walk.end:
+            return walk
+        is_found = walk.search(walk.position + 1, segment.base_offset, segment.base_offset + INT32_MAX)
+    # the last batch is larger than most, or damaged
+    return _walked(HeaderWalk(file, position=file.start), segment)
+
+
+def _walked(walk: HeaderWalk, segment: Segment) -> HeaderWalk:
+    """The walk, once it came to the end, over damage too."""
+    while True:
+        try:
+            walk.pass_over(walk.end)
+            return walk
+        except RecordpressError:
+            if not walk.search(walk.position + 1, segment.base_offset, segment.base_offset + INT32_MAX):
+                return walk
+
+
+def near_the_end(segment: SegmentFiles, file: FileRecords) -> HeaderWalk:
+    """From the last index entry on, if a batch begins there."""
+    try:
+        with segment.open_sibling(INDEX_FILE_SUFFIX) as index_file:
+            entry = read_offset_index(index_file, segment.base_offset).lookup(segment.base_offset + INT32_MAX)
+    except (FileNotFoundError, RecordpressError):
+        return file.headers()
+    if not 0 < entry.position < file.size:
+        return file.headers()
+    hop = file.headers(entry.position)
+    first, last = segment.base_offset, segment.base_offset + INT32_MAX
+    return hop if hop.at_entry(entry.position, first, last) else file.headers()

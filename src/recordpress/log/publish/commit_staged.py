@@ -1,0 +1,355 @@
+"""The commit of staged segments to their log; see `recordpress.log.publish.staging`.
+
+::
+
+    lock ──► finish or delete other jobs ──► plan ──► journal ──► roll forward ──► _SUCCESS
+                                                └─► in a store, which cannot rename: all files first
+
+Rolling a journal forward is idempotent: it is repeated until it succeeds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import groupby
+
+from recordpress._arguments import INT32_MAX
+from recordpress._file_names import LOG_FILE_SUFFIX, TopicPartition, printable
+from recordpress.errors import InvalidArgumentError, RecordpressError, StorageError
+from recordpress.files import FileInfo, FileSystem, LocalFileSystem, only_one, remove_if_empty
+from recordpress.log._end_offset import end_offset
+from recordpress.log._layout import SEGMENT_FILE
+from recordpress.log._open import open_paths
+from recordpress.log.check.broker_lock import refuse_running_broker
+from recordpress.log.publish._journal import (
+    Journal,
+    PlannedSegment,
+    read_journal,
+    write_journal,
+    written_batches,
+    written_ids,
+)
+from recordpress.log.publish._roll_forward import prepare, roll_forward
+from recordpress.log.publish.lease import lease
+from recordpress.log.publish.staging import JOURNAL, Stage, StagedSegment, is_dead, staged_jobs
+
+_PATIENCE = 600.0  # seconds that one job waits for another; chosen, not measured
+_KEPT_BYTES = 32 << 20  # larger staged segments stay separate; smaller ones are joined to limit their number
+_FORGOTTEN = 24 * 3600.0  # seconds after which a job without a known process counts as ended; chosen, not measured
+
+
+@dataclass(frozen=True)
+class PublishedPartition:
+    """Records that a job added to one partition."""
+
+    topic: str
+    partition: int
+    first_offset: int
+    next_offset: int
+    records: int
+    bytes: int
+    segments: int
+
+
+def commit_staged(
+    stage: Stage,
+    staged: Sequence[StagedSegment],
+    *,
+    segment_bytes: int,
+    index_interval_bytes: int,
+    overwrite: bool = False,
+    has_offsets: bool = False,
+    write_id: str | None = None,
+    batch_id: int | None = None,
+) -> list[PublishedPartition]:
+    """Add the segments of a job to the log: all of them, or none; return the changes, or [] if the job was committed
+    before.
+
+    Segments of a partition are in the order of their records, unless they have offsets. Small ones are joined up to
+    `segment_bytes`. With `overwrite` they replace the partitions of the log. `write_id` names the job, or with
+    `batch_id` the stream: nothing is written if that job, that batch or a later one was committed.
+    """
+    check_target(stage.files, stage.target)
+    with _locked(stage.files, stage.root, stage.target):
+        _settle(stage)
+        if write_id is not None and _was_written(stage, write_id, batch_id):
+            stage.clear()
+            return []
+        _check_staged(stage, staged)
+        old = _partitions_of(stage.files, stage.target) if overwrite else {}
+        ends = {} if overwrite else _ends(stage, staged)
+        journal = Journal(
+            has_offsets,
+            index_interval_bytes,
+            tuple(_plan(staged, ends, segment_bytes, has_offsets)),
+            tuple(sorted(ends)),
+            tuple(path for paths in old.values() for path in paths),
+            write_id,
+            batch_id,
+        )
+        if journal.segments or journal.remove:
+            stage.files.make_directory(stage.path)
+            prepare(stage.files, stage.target, stage.path, journal)
+            write_journal(stage.files, stage.path, journal)
+            _finish(stage.files, stage.target, stage.path, journal)
+        stage.clear()
+    return _changes(journal)
+
+
+def _was_written(stage: Stage, write_id: str, batch_id: int | None) -> bool:
+    if batch_id is None:
+        return write_id in written_ids(stage.files, stage.target)
+    return written_batches(stage.files, stage.target).get(write_id, -1) >= batch_id
+
+
+def withdraw(stage: Stage) -> None:
+    """Delete a job's directory, unless its journal exists: then the next commit finishes it."""
+    try:
+        stage.files.info(stage.files.join(stage.path, JOURNAL))
+    except FileNotFoundError:
+        stage.clear()
+
+
+def check_target(files: FileSystem, target: str) -> None:
+    """Raise an error if the target cannot be a log dir."""
+    try:
+        info = files.info(target)
+    except FileNotFoundError:
+        return
+    url = files.url(target)
+    if not info.is_directory:
+        raise InvalidArgumentError(f"{url} is not a directory", field="path")
+    if any(SEGMENT_FILE.fullmatch(one.name) for one in files.list(target)):
+        raise InvalidArgumentError(
+            f"{url} holds segments itself: name the log dir, which holds partitions", field="path"
+        )
+    if isinstance(files, LocalFileSystem):
+        refuse_running_broker(target)
+
+
+# --- one at a time ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _locked(files: FileSystem, root: str, target: str) -> Iterator[None]:
+    """Lock the log dir against other jobs, which wait."""
+    if isinstance(files, LocalFileSystem):
+        files.make_directory(target)
+        with ExitStack() as held:
+            _enter(held, f"{root}.lock", target)
+            try:
+                yield
+            finally:
+                remove_if_empty(files, root)  # under its lock
+        return
+    deadline = time.monotonic() + _PATIENCE
+    leased = _lease(files, root, target, deadline)
+    try:
+        yield
+    finally:
+        leased.__exit__(None, None, None)
+        remove_if_empty(files, root)
+
+
+def _lease(files: FileSystem, root: str, target: str, deadline: float):  # type: ignore[no-untyped-def]
+    while True:
+        held = lease(files, root, target)
+        try:
+            held.__enter__()
+            return held
+        except InvalidArgumentError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(2.0)  # chosen, not measured: few requests to a store
+
+
+def _enter(held: ExitStack, lock: str, target: str) -> None:
+    try:
+        held.enter_context(only_one(lock, _PATIENCE))
+    except BlockingIOError:
+        raise InvalidArgumentError(
+            f"another job is publishing to {printable(target)}: it holds the lock on {printable(lock)}", field="path"
+        ) from None
+
+
+def _settle(stage: Stage) -> None:
+    """Finish committed jobs, and delete jobs that ended without a commit."""
+    for path in staged_jobs(stage.files, stage.root):
+        if path == stage.path:
+            continue
+        journal = read_journal(stage.files, path)
+        if journal is not None:
+            _finish(stage.files, stage.target, path, journal)
+            stage.files.delete_directory(path)
+        elif stage.replaces(stage.files.name(path)) or _is_over(stage.files, path):
+            stage.files.delete_directory(path)
+
+
+def _is_over(files: FileSystem, path: str) -> bool:
+    dead = is_dead(files, path)
+    if dead is not None:
+        return dead
+    times = [info.modified for info in _tree(files, path)]
+    newest = max((one for one in times if one is not None), default=None)
+    return newest is not None and time.time() - newest > _FORGOTTEN
+
+
+def _tree(files: FileSystem, path: str) -> Iterator[FileInfo]:
+    yield files.info(path)
+    for info in files.list(path):
+        if info.is_directory and not info.is_link:
+            yield from _tree(files, info.path)
+        else:
+            yield info
+
+
+def _finish(files: FileSystem, target: str, path: str, journal: Journal) -> None:
+    try:
+        roll_forward(files, target, path, journal)
+    except (RecordpressError, OSError) as error:
+        error.add_note(
+            f"the rows are committed: the next job that writes to {files.url(target)}, even one without rows, "
+            "publishes what is left of them; do not write them again"
+        )
+        raise
+
+
+# --- the plan ---------------------------------------------------------------------------------------------------------
+
+
+def _check_staged(stage: Stage, staged: Sequence[StagedSegment]) -> None:
+    """Raise an error if a reported file is missing or has another size."""
+    there: dict[str, int | None] = {}
+    for attempt in {one.file.partition("/")[0] for one in staged}:
+        with suppress(FileNotFoundError):
+            there |= {
+                f"{attempt}/{info.name}": info.size for info in stage.files.list(stage.files.join(stage.path, attempt))
+            }
+    for one in staged:
+        if there.get(one.file) != one.bytes:
+            raise StorageError(
+                f"a task wrote {one.bytes} bytes here, and "
+                + (f"{there[one.file]} are there" if one.file in there else "the file is gone"),
+                file=stage.files.url(stage.files.join(stage.path, one.file)),
+            )
+
+
+def _ends(stage: Stage, staged: Sequence[StagedSegment]) -> dict[str, int]:
+    """Return the end offsets of existing partitions by directory."""
+    found = {}
+    for name in sorted({f"{one.topic}-{one.partition}" for one in staged}):
+        end = _end_of(stage.files, stage.files.join(stage.target, name))
+        if end is not None:
+            found[name] = end
+    return found
+
+
+def _end_of(files: FileSystem, directory: str) -> int | None:
+    try:
+        names = [info.name for info in files.list(directory)]
+    except FileNotFoundError:
+        return None
+    if not any(name.endswith(LOG_FILE_SUFFIX) for name in names):
+        return None
+    [partition] = open_paths(directory, files).partitions
+    return end_offset(partition, complete=True)
+
+
+def _partitions_of(files: FileSystem, target: str) -> dict[str, list[str]]:
+    """Return Kafka's files by partition directory, as paths in the target."""
+    found: dict[str, list[str]] = {}
+    try:
+        entries = files.list(target)
+    except FileNotFoundError:
+        return found
+    for entry in entries:
+        if entry.is_directory and not entry.is_link and TopicPartition.of_directory(entry.name):
+            names = [info.name for info in files.list(entry.path) if info.is_file and not info.is_link]
+            if any(SEGMENT_FILE.fullmatch(name) for name in names):
+                found[entry.name] = [f"{entry.name}/{name}" for name in names if _is_kafkas(name)]
+    return found
+
+
+def _is_kafkas(name: str) -> bool:
+    stem, _, suffix = name.partition(".")
+    if name in ("leader-epoch-checkpoint", "partition.metadata"):
+        return True
+    return len(stem) == 20 and stem.isdigit() and suffix in ("log", "index", "timeindex", "txnindex", "snapshot")
+
+
+def _plan(
+    staged: Sequence[StagedSegment], ends: dict[str, int], segment_bytes: int, has_offsets: bool
+) -> Iterator[PlannedSegment]:
+    def place(one: StagedSegment) -> tuple[str, int]:
+        return one.topic, one.partition
+
+    for (topic, partition), group in groupby(sorted(staged, key=place), key=place):
+        name = f"{topic}-{partition}"
+        end = ends.get(name, 0)
+        ordered = list(group)
+        if has_offsets:
+            ordered.sort(key=lambda one: (one.first_offset, one.next_offset))
+            _refuse_overlaps(name, ordered, end if name in ends else None)
+        for run in _runs(ordered, segment_bytes, has_offsets):
+            base = run[0].first_offset if has_offsets else end
+            end = run[-1].next_offset if has_offsets else base + sum(one.next_offset for one in run)
+            yield PlannedSegment(name, base, end, tuple(run))
+
+
+def _refuse_overlaps(name: str, ordered: Sequence[StagedSegment], end: int | None) -> None:
+    if end is not None and ordered[0].first_offset < end:
+        raise InvalidArgumentError(
+            f"{name} ends at offset {end}, and rows have offsets from {ordered[0].first_offset} on", field="offset"
+        )
+    for number in range(1, len(ordered)):
+        one, other = ordered[number - 1], ordered[number]
+        if other.first_offset < one.next_offset:
+            raise InvalidArgumentError(
+                f"{name} has rows with offsets {one.first_offset} to {one.next_offset - 1} and others, of another task "
+                f"or another place, with {other.first_offset} to {other.next_offset - 1}: an offset is there twice, "
+                'or rows are not in order, which df.repartition("topic", "partition").sortWithinPartitions("offset") '
+                "brings them into",
+                field="offset",
+            )
+
+
+def _runs(ordered: Sequence[StagedSegment], segment_bytes: int, has_offsets: bool) -> Iterator[list[StagedSegment]]:
+    """Yield the groups of staged segments that become one segment."""
+    run: list[StagedSegment] = []
+    for one in ordered:
+        if run and not _may_join(run, one, segment_bytes, has_offsets):
+            yield run
+            run = []
+        run.append(one)
+    if run:
+        yield run
+
+
+def _may_join(run: Sequence[StagedSegment], one: StagedSegment, segment_bytes: int, has_offsets: bool) -> bool:
+    if max(run[-1].bytes, one.bytes) >= _KEPT_BYTES or sum(each.bytes for each in run) + one.bytes > segment_bytes:
+        return False
+    if has_offsets:
+        return one.next_offset - 1 - run[0].first_offset <= INT32_MAX
+    return sum(each.next_offset for each in run) + one.next_offset - 1 <= INT32_MAX
+
+
+def _changes(journal: Journal) -> list[PublishedPartition]:
+    found = []
+    for _, group in groupby(journal.segments, key=lambda one: one.directory):
+        segments = list(group)
+        staged = [one for segment in segments for one in segment.staged]
+        found.append(
+            PublishedPartition(
+                staged[0].topic,
+                staged[0].partition,
+                segments[0].base_offset,
+                segments[-1].next_offset,
+                sum(one.records for one in staged),
+                sum(one.bytes for one in staged),
+                len(segments),
+            )
+        )
+    return found

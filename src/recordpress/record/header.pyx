@@ -1,0 +1,187 @@
+"""What the header of an entry says, and the names and types that tables give its fields."""
+
+from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint64_t
+
+from recordpress._arguments cimport integer_of
+from recordpress._buffers cimport InputView
+from recordpress._c.wire cimport (
+    RP_BATCH_HEADER, RP_CODEC_MASK, RP_CONTROL, RP_CUT_ENTRY, RP_DELETE_HORIZON, RP_END, RP_TRANSACTIONAL, rp_batch,
+    rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_batch_timestamp_type, rp_error, rp_fail, rp_sequence_add,
+)
+from recordpress._status cimport check, place, place_at
+
+CODEC_BITS = RP_CODEC_MASK  # of the attributes
+
+# The fields of `header_row`: name, NumPy type, Arrow format, value that is null in Arrow (None: never null).
+FIELDS = (
+    ("position", "<i8", "l", None),
+    ("size", "<i8", "l", None),
+    ("magic", "|i1", "c", None),
+    ("compressionType", "|S16", "u", None),
+    ("attributes", "<i2", "s", None),
+    ("baseOffset", "<i8", "l", None),
+    ("lastOffset", "<i8", "l", None),
+    ("recordsCount", "<i4", "i", -1),
+    ("baseTimestamp", "<i8", "tsm:UTC", -1),
+    ("maxTimestamp", "<i8", "tsm:UTC", -1),
+    ("timestampType", "|i1", "c", None),
+    ("partitionLeaderEpoch", "<i4", "i", None),
+    ("producerId", "<i8", "l", None),
+    ("producerEpoch", "<i2", "s", None),
+    ("baseSequence", "<i4", "i", None),
+    ("isTransactional", "|b1", "b", None),
+    ("isControl", "|b1", "b", None),
+    ("hasDeleteHorizon", "|b1", "b", None),
+    ("crc", "<u4", "I", None),
+)
+
+
+cdef class BatchHeader:
+    """A v2 batch or a v0/v1 message by its header alone; -1 stands for what it does not have."""
+
+    def __init__(self):
+        raise TypeError("BatchHeader objects are made by walks over logs")
+
+    @property
+    def position(self):
+        """int: byte position of the entry in the data."""
+        return self._header.position
+
+    @property
+    def size(self):
+        """int: bytes of the whole entry, offset and size fields included."""
+        return self._header.size
+
+    @property
+    def magic(self):
+        """int: format version, 0, 1 or 2."""
+        return self._header.magic
+
+    @property
+    def attributes(self):
+        """int: as stored, int16 (v2) or int8."""
+        return self._header.attributes
+
+    @property
+    def crc(self):
+        """int: stored checksum, CRC-32C (v2) or CRC-32."""
+        return self._header.crc
+
+    @property
+    def is_compressed(self):
+        """bool"""
+        return rp_batch_codec(&self._header) != 0
+
+    @property
+    def timestamp_type(self):
+        return rp_batch_timestamp_type(&self._header)
+
+    @property
+    def base_offset(self):
+        return self._header.base_offset
+
+    @property
+    def last_offset(self):
+        """int: base offset + last offset delta, also after compaction; v0/v1: the entry's offset."""
+        return rp_batch_last_offset(&self._header)
+
+    @property
+    def next_offset(self):
+        """int: the offset to fetch next, last_offset + 1."""
+        return <int64_t>(<uint64_t>rp_batch_last_offset(&self._header) + 1)
+
+    @property
+    def last_offset_delta(self):
+        return self._header.last_offset_delta
+
+    @property
+    def base_timestamp(self):
+        return self._header.base_timestamp
+
+    @property
+    def max_timestamp(self):
+        """int: milliseconds, -1 for none; the append time if timestamp_type is LogAppendTime."""
+        return self._header.max_timestamp
+
+    @property
+    def partition_leader_epoch(self):
+        """int: -1 for none."""
+        return self._header.partition_leader_epoch
+
+    @property
+    def producer_id(self):
+        """int: -1 for none."""
+        return self._header.producer_id
+
+    @property
+    def has_producer_id(self):
+        """bool"""
+        return self._header.producer_id > -1
+
+    @property
+    def producer_epoch(self):
+        """int: -1 for none."""
+        return self._header.producer_epoch
+
+    @property
+    def base_sequence(self):
+        """int: -1 for none."""
+        return self._header.base_sequence
+
+    @property
+    def last_sequence(self):
+        """int: base sequence + last offset delta, wrapping from 2**31 - 1 to 0; -1 for none."""
+        if self._header.base_sequence == -1:
+            return -1
+        return rp_sequence_add(self._header.base_sequence, self._header.last_offset_delta)
+
+    @property
+    def is_transactional(self):
+        """bool"""
+        return has_bit(&self._header, RP_TRANSACTIONAL)
+
+    @property
+    def is_control(self):
+        """bool: transaction markers and KRaft control records."""
+        return has_bit(&self._header, RP_CONTROL)
+
+    @property
+    def delete_horizon_ms(self):
+        """int | None: when compaction may drop the tombstones of this batch."""
+        return self._header.base_timestamp if has_bit(&self._header, RP_DELETE_HORIZON) else None
+
+    @property
+    def records_count(self):
+        return self._header.records_count
+
+
+cdef BatchHeader header_of(const rp_batch* batch):
+    cdef BatchHeader header = BatchHeader.__new__(BatchHeader)
+    header._header = batch[0]
+    return header
+
+
+def read_header(data, at=0, position=0):
+    """Read the header of the entry at byte `at` of `data`, which may end before the entry does."""
+    cdef InputView view = InputView(data)
+    cdef int64_t start = integer_of(at, "at", 0, view.size)
+    cdef int64_t left = view.size - start
+    cdef rp_batch batch
+    cdef rp_error err
+    cdef place where = place_at(start)
+    # where a whole header fits, nothing after it is read: the size of the data does not matter
+    cdef int status = rp_batch_next(view.data + start, INT64_MAX if left >= RP_BATCH_HEADER else left, 0, INT32_MAX,
+                                    &batch, &err)
+    if status == RP_END:
+        status = rp_fail(&err, RP_CUT_ENTRY, -1, left, 0)
+    check(status, &err, &where)
+    batch.position = integer_of(position, "position", 0, INT64_MAX)
+    return header_of(&batch)
+
+
+def moved_header(BatchHeader header, position, base_offset):
+    """Return the same header at another position, with another base offset."""
+    cdef BatchHeader moved = header_of(&header._header)
+    moved._header.position = position
+    moved._header.base_offset = base_offset
+    return moved

@@ -1,0 +1,68 @@
+"""A batch being filled. Each writer of records owns one, adds records until it is full, and closes it.
+
+    batch_begin (encode), batch_limit    an empty batch, and its limit
+    batch_add                            append a record, or answer BATCH_FULL
+    batch_put                            append it regardless of the limit
+    batch_close                          append header and payload of all records to a buffer
+
+The limit is a number of record bytes. At BATCH_FULL the owner applies its own rule: it begins another batch
+(set_writer, _packer), compresses to learn the size (BatchBuilder), or ends.
+"""
+
+from libc.stdint cimport uint8_t
+
+from recordpress._buffers cimport pooled
+from recordpress._c.wire cimport RP_OFFSET_DELTA, RP_OK, rp_error, rp_fail, rp_record
+from recordpress.codecs.context cimport codec_context
+from recordpress.record.encode cimport batch_encoder, offset_delta_fits, record_check, record_room, record_write
+
+cdef enum:
+    BATCH_FULL = -1   # not a status of status.h: the batch has no room for the record
+
+
+# All zero is a full batch: it takes records after batch_begin and batch_limit. The owner fills `encoder.options`.
+ctypedef struct open_batch:
+    batch_encoder encoder
+    pooled records      # before compression; other bytes of the owner may precede them
+    size_t most         # limit on the size of `records`
+    size_t certain      # the part of it for which there is memory: up to there batch_add compares nothing else
+    # Makes room for `more` bytes in `records`; NULL: the pool does.
+    int (*reserve)(open_batch* b, size_t more, rp_error* err) noexcept nogil
+
+
+cdef inline void batch_limit(open_batch* b, size_t most) noexcept nogil:
+    b.most = most
+    b.certain = min(b.records.capacity, most)
+
+
+cdef inline void batch_write(open_batch* b, const rp_record* row) noexcept nogil:
+    b.records.size = record_write(&b.encoder, row, b.records.data + b.records.size) - b.records.data
+
+
+cdef inline int batch_add(open_batch* b, const rp_record* row, rp_error* err) noexcept nogil:
+    """Append a record: RP_OK, BATCH_FULL, or the rule that it breaks. Without RP_OK the batch is as it was."""
+    if record_check(&b.encoder, row, err) != RP_OK:
+        return err.status
+    if not offset_delta_fits(&b.encoder, row):
+        return rp_fail(err, RP_OFFSET_DELTA, -1, row.offset, b.encoder.base_offset)
+    if b.records.size + record_room(row) > b.certain:
+        return add_by_size(b, row, err)
+    batch_write(b, row)
+    return RP_OK
+
+
+# The slow path of batch_add, by the exact size of the record.
+cdef int add_by_size(open_batch* b, const rp_record* row, rp_error* err) noexcept nogil
+
+# Appends a record after batch_add has answered BATCH_FULL. Returns RP_OK or RP_NO_MEMORY.
+cdef int batch_put(open_batch* b, const rp_record* row, rp_error* err) noexcept nogil
+
+# Appends the finished batch to `out`; its records stay.
+cdef int batch_close(const open_batch* b, codec_context* context, pooled* out, rp_error* err) noexcept nogil
+
+# batch_close for record bytes in other memory.
+cdef int close_over(const batch_encoder* e, const uint8_t* records, size_t size, codec_context* context, pooled* out,
+                    rp_error* err) noexcept nogil
+
+# Writes the finished batch to `start`: the header, and a payload that is ready.
+cdef void write_around(const batch_encoder* e, const uint8_t* payload, size_t size, uint8_t* start) noexcept nogil

@@ -1,0 +1,62 @@
+"""Spark reads odd logs by the rule of the docs, as everything else does: `tests/log/test_one_rule.py`."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import odd_logs
+import recordpress
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+]
+
+
+def drawn(number: int) -> odd_logs.OddLog:
+    """A log without damage, nor a wrong base offset that only reading everything shows."""
+    kinds = sorted(odd_logs.KINDS)
+    for seed in range(number, 1 << 20, 1000):
+        log = odd_logs.draw_odd_log(random.Random(seed), kinds[number % len(kinds)])
+        if not (log.is_damaged or log.hides_a_jump):
+            return log
+        kinds.remove(kinds[number % len(kinds)])
+    raise AssertionError
+
+
+@pytest.mark.parametrize("reads", ["format", "read"])
+def test_spark_reads_what_the_log_holds(spark: Any, reads: str, tmp_path: Path) -> None:
+    wrong = []
+    for number in range(25):
+        log = drawn(number)
+        path = log.write(tmp_path / str(number) / "t-0")
+        isolation = ("read_uncommitted", "read_committed")[number % 2]
+        options = {"isolation.level": isolation, "maxPartitionBytes": 400, "columns": "offset,value"}
+        if reads == "format":
+            rows = spark.read.format("recordpress").options(**options).load(str(path))
+        else:
+            rows = recordpress.spark.read(spark, path, **options)
+        expected = sorted((row.offset, row.value) for row in log.rows(isolation))
+        found = sorted((row.offset, bytes(row.value)) for row in rows.collect())
+        if found != expected:
+            wrong.append(f"{number}, {isolation}, {', '.join(log.kinds)}: {len(found)} of {len(expected)} rows")
+        if log.rows():
+            start = random.Random(number).choice(log.rows()).offset
+            rows = spark.read.format("recordpress").option("columns", "offset").load(str(path))
+            assert rows.filter(f"offset >= {start}").count() == sum(row.offset >= start for row in log.rows()), number
+    assert not wrong, "\n".join(wrong)
+
+
+def test_starting_offsets_in_an_empty_segment(spark: Any, tmp_path: Path) -> None:
+    """Which lies within the offsets of the one before."""
+    path = tmp_path / "t-0"
+    path.mkdir()
+    (path / f"{0:020d}.log").write_bytes(recordpress.write_records([b"value"] * 100))
+    (path / f"{50:020d}.log").write_bytes(b"")
+    rows = spark.read.format("recordpress").option("startingOffsets", '{"t": {"0": 70}}').load(str(tmp_path))
+    assert rows.count() == 30
