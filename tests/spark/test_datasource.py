@@ -188,9 +188,9 @@ def test_options() -> None:
         ({"mode": "strict"}, "mode must be FAILFAST, DROPMALFORMED or PERMISSIVE, not 'strict'"),
         ({"level": "rows"}, "level must be records, batches or bytes, not 'rows'"),
         ({"columns": "key,valeu"}, "unknown column valeu; accepted are key, value, topic"),
-        ({"columns": "key,key"}, "named once"),
+        ({"columns": "key,key"}, "each column once"),
         ({"columns": " , "}, "at least one"),
-        ({"level": "batches", "columns": "value"}, "there are topic, partition, file"),
+        ({"level": "batches", "columns": "value"}, "accepted are topic, partition, file"),
         ({"mode": "permissive", "columns": "value"}, "_corrupt_record string, which is missing"),
         ({"subscribe": "a", "assign": "{}"}, "only one of subscribe, assign"),
         ({"subscribePattern": "(a"}, "regular expression"),
@@ -225,7 +225,7 @@ def test_options() -> None:
         ({"startingOffsetsByTimestampStrategy": ""}, "must be error or latest, not ''"),
         ({"startingTimestamp": "0" * 30 + "9" * 25}, "startingTimestamp must be milliseconds since 1970"),
         ({"endingTimestamp": "0" * 30 + "9" * 5000}, "endingTimestamp must be milliseconds since 1970"),
-        ({"subscribePattern": r"\Qorders\E"}, r"regular expression that Python knows: bad escape \\Q at position 0"),
+        ({"subscribePattern": r"\Qorders\E"}, r"regular expression that Python accepts: bad escape \\Q at position 0"),
         (
             {"isolation.level": "read_committed", "level": "batches"},
             r"isolation\.level=read_committed needs level=records",
@@ -246,7 +246,7 @@ def test_options_that_are_not_accepted(options: dict[str, str], message: str) ->
 
 
 def test_a_path_is_needed() -> None:
-    with pytest.raises(recordpress.InvalidArgumentError, match="a path is needed"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="path is missing"):
         KafkaLogDataSource({})
     kinds = {
         "/nowhere": FileNotFoundError,
@@ -265,10 +265,10 @@ def test_a_path_is_needed() -> None:
     ("options", "message"),
     [
         ({"subscribe": "sessions,orders"}, "no topic orders; it has access-json, access-log"),
-        ({"subscribePattern": "x.*"}, "no topic that matches 'x.*'; it has access-json"),
+        ({"subscribePattern": "x.*"}, "no topic matching 'x.*'; it has access-json"),
         ({"assign": '{"sessions": [0, 2]}'}, "no partition sessions-2; it has access-json-0"),
         ({"startingOffsets": '{"sessions": {"7": 0}}'}, "startingOffsets names sessions-7, which is not read"),
-        ({"startingOffsets": '{"sessions": {"0": 9999}}'}, "offsets from 0 to 1643, and option startingOffsets asks"),
+        ({"startingOffsets": '{"sessions": {"0": 9999}}'}, "offsets from 0 to 1643, but option startingOffsets has"),
         ({"endingOffsets": '{"sessions": {"0": 1644}}'}, "failOnDataLoss=false"),
         ({"startingTimestamp": "99999999999999"}, "no record with a timestamp of 99999999999999 or later"),
     ],
@@ -348,7 +348,7 @@ def test_only_the_columns_that_are_asked_for() -> None:
 def test_the_schema_is_a_part_of_ours() -> None:
     source = KafkaLogDataSource({"path": str(DEMO_LOGS)})
     assert source.schema() == spark_schema(column_names("records", False, False))
-    with pytest.raises(recordpress.InvalidArgumentError, match="no column valeu; there are key, value, topic"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="unknown column valeu; accepted are key, value, topic"):
         source.reader(StructType([StructField("valeu", BinaryType())]))
     with pytest.raises(recordpress.InvalidArgumentError, match="column offset is bigint, not binary"):
         source.reader(StructType([StructField("offset", BinaryType())]))

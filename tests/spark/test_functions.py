@@ -279,7 +279,7 @@ def test_wrong_arguments_are_refused_at_once(spark: Any, call: Any, message: str
         (
             {"dictionaries": {1: TRAINED}},
             recordpress.InvalidArgumentError,
-            "dictionaries is for a dictionary that is an id",
+            "dictionaries needs an id in dictionary",
         ),
     ],
 )

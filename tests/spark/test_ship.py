@@ -70,7 +70,7 @@ def test_executors_without_recordpress_get_it(wheel, bare_python, tmp_path):
     [
         ("recordpress.zip", r"recordpress\.zip is not a wheel of recordpress"),
         (f"recordpress-0.0.1-{TAG}-{TAG}-linux_x86_64.whl", r"has version 0\.0\.1, but the driver has"),
-        (f"recordpress-{recordpress.__version__}-cp39-cp39-linux_x86_64.whl", "is for cp39, and PySpark needs"),
+        (f"recordpress-{recordpress.__version__}-cp39-cp39-linux_x86_64.whl", "is for cp39, but PySpark needs"),
         (f"recordpress-{recordpress.__version__}-{TAG}-{TAG}-linux_x86_64.whl", "cannot be read as a wheel"),
     ],
 )

@@ -169,17 +169,17 @@ def test_what_a_batch_left_goes_with_the_next(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_task_of_no_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(recordpress.RecordpressError, match="it has no property"):
+    with pytest.raises(recordpress.RecordpressError, match="Spark set no property"):
         Query(tmp_path, monkeypatch).writer().write(iter([]))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"writeId": "a"}, "option writeId is not for a stream"),
+        ({"writeId": "a"}, "option writeId is not accepted for a stream"),
         ({"partitions": "0"}, "option partitions must be a number from 1"),
         ({"checkpoint": "x"}, "unknown option checkpoint; accepted are .*checkpointLocation"),
-        ({"path": ""}, "a path is needed"),
+        ({"path": ""}, "path is missing"),
     ],
 )
 def test_what_a_stream_does_not_take(options: dict[str, str], message: str, tmp_path: Path) -> None:
