@@ -12,8 +12,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.producer.message_accumulator import BatchBuilder
 from aiokafka.record.default_records import DefaultRecordBatchBuilder
 from aiokafka.record.memory_records import MemoryRecords
-from kafka.record.memory_records import MemoryRecords as KafkaPythonRecords
-from kafka.record.memory_records import MemoryRecordsBuilder
+from kafka.record.memory_records import MemoryRecords as KafkaPythonRecords, MemoryRecordsBuilder
 
 import recordpress.adapters.aiokafka as under_aiokafka
 import recordpress.adapters.kafka_python as under_kafka_python

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import pytest
 from pytest_benchmark.utils import load_timer
 
-from bench import race as racing
-from bench import report
+from bench import race as racing, report
 from bench.answers import equal
 from bench.ceiling import libraries_used, time_memcpy
 from bench.peers.built import PROGRAMS

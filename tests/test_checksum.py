@@ -9,8 +9,7 @@ from pathlib import Path
 import crc32c as pypi_crc32c
 import google_crc32c
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import recordpress
 from recordpress import checksum

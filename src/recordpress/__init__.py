@@ -14,12 +14,14 @@ any of pyarrow, polars, duckdb and pandas will do, or none. `recordpress.broker`
 `recordpress.spark` are loaded on first use.
 """
 
-from recordpress import _extension_finder as _extension_finder
-from recordpress import broker as broker
-from recordpress import dictionaries as dictionaries
-from recordpress import log as log
-from recordpress import producer as producer
-from recordpress import spark as spark
+from recordpress import (
+    _extension_finder as _extension_finder,
+    broker as broker,
+    dictionaries as dictionaries,
+    log as log,
+    producer as producer,
+    spark as spark,
+)
 from recordpress._buffers import pool_bytes, release_unused
 from recordpress._version import VERSION
 from recordpress.analysis.calls import analyze, fits, train_dictionary

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from clients import AIOKAFKA, CLIENTS, CODECS, HAS_BATCH_BUILDER, KAFKA_PYTHON, Client, read
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import recordpress
 import strategies

@@ -11,8 +11,7 @@ import sys
 
 import pytest
 from clients import AIOKAFKA, CLIENTS, Client, as_recordpress, read, read_by_recordpress
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 import oracle
 import recordpress

@@ -7,8 +7,7 @@ import zlib
 
 import numpy
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from samples import CODECS, FRAMED, KINDS, SIZES, crafted, decompressed, exact, stream_failed, text
 
 import recordpress

@@ -5,8 +5,7 @@ import struct
 import zlib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from samples import decompressed, exact, text
 
 import recordpress

@@ -6,8 +6,7 @@ import re
 import lz4.block
 import lz4.frame
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from samples import HEADER, SIZES, exact, noise, text
 
 import oracle

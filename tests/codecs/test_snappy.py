@@ -8,10 +8,8 @@ import cramjam
 import pytest
 import snappy
 import snappy_shapes
-from hypothesis import given
-from hypothesis import strategies as st
-from samples import HEADER as PAYLOAD
-from samples import SIZES, exact, noise, text
+from hypothesis import given, strategies as st
+from samples import HEADER as PAYLOAD, SIZES, exact, noise, text
 
 import oracle
 import recordpress

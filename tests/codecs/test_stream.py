@@ -3,8 +3,7 @@
 from threading import Event, Thread
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from samples import CODECS, FRAMED, KINDS, crafted, decompressed, text
 
 import recordpress

@@ -2,8 +2,7 @@
 
 import pytest
 import zstandard
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from samples import HEADER, KINDS, SIZES, decompressed, exact, noise, text
 
 import oracle

@@ -9,8 +9,7 @@ from collections.abc import Callable
 
 import pytest
 import zstandard
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import recordpress
 from recordpress.dictionaries import Dictionary, dictionary_id, train

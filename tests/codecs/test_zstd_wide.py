@@ -4,8 +4,7 @@ from functools import cache
 
 import pytest
 import zstandard
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from samples import decompressed, noise, text
 
 import recordpress

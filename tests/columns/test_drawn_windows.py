@@ -6,8 +6,7 @@ import io
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import recordpress
 

@@ -4,11 +4,9 @@ import warnings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    from aiokafka.record import default_records as aiokafka_v2
-    from aiokafka.record import legacy_records as aiokafka_legacy
+    from aiokafka.record import default_records as aiokafka_v2, legacy_records as aiokafka_legacy
     from aiokafka.record.memory_records import MemoryRecords as AiokafkaRecords
-    from kafka.record import default_records as kafka_python_v2
-    from kafka.record import legacy_records as kafka_python_legacy
+    from kafka.record import default_records as kafka_python_v2, legacy_records as kafka_python_legacy
     from kafka.record.memory_records import MemoryRecords as KafkaPythonRecords
 
 READERS = {"aiokafka": AiokafkaRecords, "kafka-python": KafkaPythonRecords}

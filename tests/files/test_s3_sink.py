@@ -17,9 +17,7 @@ from pyspark import cloudpickle
 
 from recordpress.files import _arrow
 from recordpress.log import verify
-from recordpress.log.publish import _roll_forward
-from recordpress.log.publish import commit_staged as _publish
-from recordpress.log.publish import lease as _lease
+from recordpress.log.publish import _roll_forward, commit_staged as _publish, lease as _lease
 from recordpress.spark import KafkaLogDataSource
 from recordpress.spark.schema import spark_schema
 

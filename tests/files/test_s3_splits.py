@@ -11,8 +11,7 @@ import pytest
 import recordpress
 from recordpress.codecs.choice import CodecChoice
 from recordpress.log import _extent, _file_records, splits
-from recordpress.log.copy import _copy_parts
-from recordpress.log.copy import tasks as copy_tasks
+from recordpress.log.copy import _copy_parts, tasks as copy_tasks
 
 pytestmark = pytest.mark.slow  # an S3 server
 

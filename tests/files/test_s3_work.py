@@ -20,8 +20,7 @@ import recordpress
 from files.conftest import S3Server
 from patience import HANG
 from recordpress.files import resolve
-from recordpress.log import _stats as sampling
-from recordpress.log import reindex, repair, scan, stats_of, verify
+from recordpress.log import _stats as sampling, reindex, repair, scan, stats_of, verify
 from recordpress.log.publish import lease as _lease
 
 pytestmark = pytest.mark.slow  # an S3 server

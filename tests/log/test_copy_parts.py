@@ -13,8 +13,7 @@ import oracle
 import recordpress
 from recordpress.codecs.choice import CodecChoice
 from recordpress.log import _file_records
-from recordpress.log.copy import _copy_parts
-from recordpress.log.copy import tasks as copy_tasks
+from recordpress.log.copy import _copy_parts, tasks as copy_tasks
 
 PIECE = 4000
 LARGE = [one for one in oracle.PARTITIONS if max(map(len, one.files(".log")), default=0) > 1000]

@@ -10,8 +10,7 @@ import pytest
 import recordpress
 from recordpress.codecs.choice import CodecChoice
 from recordpress.log import _file_records
-from recordpress.log.copy import _copy_parts
-from recordpress.log.copy import tasks as copy_tasks
+from recordpress.log.copy import _copy_parts, tasks as copy_tasks
 
 
 @pytest.fixture

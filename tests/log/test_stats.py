@@ -7,8 +7,7 @@ import pytest
 import oracle
 import recordpress
 from recordpress.files import RandomAccessFile
-from recordpress.log import _stats as sampling
-from recordpress.log import end_offset, stats_of
+from recordpress.log import _stats as sampling, end_offset, stats_of
 
 
 @oracle.each("partition", [p for p in oracle.PARTITIONS if "read_committed" in p.entry])

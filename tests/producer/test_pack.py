@@ -10,14 +10,12 @@ from itertools import pairwise
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import recordpress
 from recordpress.broker import validate
 from recordpress.producer import RecordTooLargeError, pack
-from strategies import CODECS as CODECS_OF
-from strategies import DrawnRecord, records
+from strategies import CODECS as CODECS_OF, DrawnRecord, records
 
 CODECS = CODECS_OF[2]
 PATHS = ("index.html", "api/v1/users", "static/app.js", "login", "api/v1/orders?status=open")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import recordpress
 from strategies import DrawnRecord, formats, records

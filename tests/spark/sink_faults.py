@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from recordpress.log.publish import _roll_forward
-from recordpress.log.publish import commit_staged as _publish
+from recordpress.log.publish import _roll_forward, commit_staged as _publish
 from recordpress.spark import KafkaLogDataSource
 from recordpress.spark._sink import KafkaLogWriter
 from recordpress.spark._sink_rows import TaskRows

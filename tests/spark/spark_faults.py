@@ -11,8 +11,7 @@ from typing import Any
 
 from recordpress.files import LocalFileSystem
 from recordpress.log import _file_records
-from recordpress.log.copy import _copy_parts
-from recordpress.log.copy import tasks as copy_tasks
+from recordpress.log.copy import _copy_parts, tasks as copy_tasks
 from recordpress.spark import KafkaLogDataSource
 from recordpress.spark._stream import stream_reader
 from recordpress.spark.datasource import KafkaLogReader

@@ -12,8 +12,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.spark]
 from pyspark.sql import datasource
 
 import recordpress.spark
-from recordpress.spark import KafkaLogDataSource
-from recordpress.spark import datasource as datasource_of_ours
+from recordpress.spark import KafkaLogDataSource, datasource as datasource_of_ours
 
 DEMO_LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
 

@@ -23,8 +23,7 @@ pytestmark = [
 from sink_writes import arrow, drawn, is_clean, started, stored, write
 from spark_processes import writer_killed
 
-from recordpress.log.publish import _roll_forward
-from recordpress.log.publish import commit_staged as _publish
+from recordpress.log.publish import _roll_forward, commit_staged as _publish
 
 
 def test_attempts_that_do_not_count_leave_nothing(tmp_path: Path) -> None:

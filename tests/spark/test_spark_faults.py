@@ -20,8 +20,7 @@ import spark_faults
 
 import recordpress.spark
 from recordpress.log import _file_records
-from recordpress.log.copy import _copy_parts
-from recordpress.log.copy import tasks as copy_tasks
+from recordpress.log.copy import _copy_parts, tasks as copy_tasks
 from recordpress.spark import _compare, _parquet, _transcode, datasource
 from recordpress.spark._run import run
 

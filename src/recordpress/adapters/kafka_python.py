@@ -22,9 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import kafka.codec as _client_codec
 import kafka.errors as _errors
-from kafka.record import abc as _abc
-from kafka.record import default_records as _default
-from kafka.record import legacy_records as _legacy
+from kafka.record import abc as _abc, default_records as _default, legacy_records as _legacy
 
 from recordpress.adapters import _kafka_building, _kafka_reading
 from recordpress.adapters._building import DefaultRecordMetadata, LegacyRecordMetadata

@@ -1,29 +1,12 @@
-from recordpress.analysis._analysis import Analysis, Cell, Speed
-from recordpress.analysis._dictionary import DictionaryDepth, Evaluation
-from recordpress.analysis._fits import Fits, Limit, Rejection
-from recordpress.analysis._grid import DEFAULT_CODECS, Setting, parse_codecs
-from recordpress.analysis._rate import Rate, parse_rate
-from recordpress.analysis._report import html_of
-from recordpress.analysis._train import DictionaryTraining
-from recordpress.analysis.calls import analyze, fits, train_dictionary
-
-__all__ = [
-    "DEFAULT_CODECS",
-    "Analysis",
-    "Cell",
-    "DictionaryDepth",
-    "DictionaryTraining",
-    "Evaluation",
-    "Fits",
-    "Limit",
-    "Rate",
-    "Rejection",
-    "Setting",
-    "Speed",
-    "analyze",
-    "fits",
-    "html_of",
-    "parse_codecs",
-    "parse_rate",
-    "train_dictionary",
-]
+from recordpress.analysis._analysis import Analysis as Analysis, Cell as Cell, Speed as Speed
+from recordpress.analysis._dictionary import DictionaryDepth as DictionaryDepth, Evaluation as Evaluation
+from recordpress.analysis._fits import Fits as Fits, Limit as Limit, Rejection as Rejection
+from recordpress.analysis._grid import (
+    DEFAULT_CODECS as DEFAULT_CODECS,
+    Setting as Setting,
+    parse_codecs as parse_codecs,
+)
+from recordpress.analysis._rate import Rate as Rate, parse_rate as parse_rate
+from recordpress.analysis._report import html_of as html_of
+from recordpress.analysis._train import DictionaryTraining as DictionaryTraining
+from recordpress.analysis.calls import analyze as analyze, fits as fits, train_dictionary as train_dictionary

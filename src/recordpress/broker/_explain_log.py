@@ -29,8 +29,7 @@ from recordpress.errors import (
     UnsupportedCompressionTypeError,
 )
 from recordpress.files import buffered, located
-from recordpress.log import FileRecords, Log, Partition, Progress, Segment
-from recordpress.log import Finding as LogFinding
+from recordpress.log import FileRecords, Finding as LogFinding, Log, Partition, Progress, Segment
 from recordpress.record import Batch, read_batches
 
 OPENED_BYTES = 64 << 20  # of each kind of batch: a second's work or two

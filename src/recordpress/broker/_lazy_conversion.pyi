@@ -1,7 +1,6 @@
 from typing_extensions import Buffer, disjoint_base
 
-from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from recordpress.codecs import CodecRegistry
+from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.codecs.table import CodecTable
 from recordpress.errors import RecordpressError
 from recordpress.record.change_magic import LOST as LOST

@@ -11,8 +11,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from recordpress._arguments import INT64_MAX, integer
-from recordpress._arguments import time as time_of
+from recordpress._arguments import INT64_MAX, integer, time as time_of
 from recordpress._protocol_errors import Errors
 from recordpress.broker._analyze import Analysis, analyze, headers
 from recordpress.broker._config import CODEC_IDS

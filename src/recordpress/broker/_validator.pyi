@@ -3,8 +3,7 @@ from typing import Final
 from typing_extensions import Buffer, disjoint_base
 
 from recordpress.broker._stored import StoredSet
-from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from recordpress.codecs import CodecRegistry
+from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.codecs.table import CodecTable
 from recordpress.typing import Integer, Level
 

@@ -2,8 +2,7 @@ from typing import Any, overload
 
 from typing_extensions import Buffer, disjoint_base
 
-from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from recordpress.codecs import CodecRegistry
+from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.codecs._zstd_dictionary import Dictionary
 from recordpress.codecs.dictionary_types import Dictionaries
 from recordpress.typing import CompressionType, Integer, Level

@@ -2,8 +2,7 @@ from typing import Literal, overload
 
 from typing_extensions import disjoint_base
 
-from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from recordpress.codecs import CodecRegistry, Dictionary
+from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry, Dictionary
 from recordpress.codecs.dictionary_types import Dictionaries
 from recordpress.columns._columns import Column
 from recordpress.typing import ArrowArray, ArrowStream, CompressionType, Integer, Level

@@ -3,8 +3,7 @@ from typing import Any, Literal, Self
 
 from typing_extensions import Buffer, disjoint_base
 
-from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from recordpress.codecs import CodecRegistry
+from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.columns._columns import Columns
 from recordpress.errors import RecordpressError
 from recordpress.typing import BinaryFile, BinaryType, HeaderChecksum, Integer, Time, TimestampUnit

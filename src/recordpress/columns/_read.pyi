@@ -2,8 +2,7 @@ from collections.abc import Iterable
 
 from typing_extensions import Buffer
 
-from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from recordpress.codecs import CodecRegistry
+from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.columns._columns import Columns
 from recordpress.typing import BinaryType, HeaderChecksum, Integer, Time, TimestampUnit
 

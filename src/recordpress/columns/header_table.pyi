@@ -7,8 +7,7 @@ from typing_extensions import Buffer, CapsuleType, disjoint_base
 from recordpress.codecs import CodecRegistry
 from recordpress.columns._arrow_out import Field
 from recordpress.columns._columns import ArrowRows, Column
-from recordpress.record.header import FIELDS as FIELDS
-from recordpress.record.header import BatchHeader
+from recordpress.record.header import FIELDS as FIELDS, BatchHeader
 from recordpress.typing import Integer
 
 @disjoint_base

@@ -23,10 +23,13 @@ from recordpress.files import located
 from recordpress.log._entry import read_entry
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log.findings import Finding
-from recordpress.log.sidecars.offset_index import ENTRY_SIZE as INDEX_ENTRY_SIZE
-from recordpress.log.sidecars.offset_index import OffsetIndex, OffsetPosition, read_offset_index
-from recordpress.log.sidecars.time_index import ENTRY_SIZE as TIME_ENTRY_SIZE
-from recordpress.log.sidecars.time_index import TimeIndex, read_time_index
+from recordpress.log.sidecars.offset_index import (
+    ENTRY_SIZE as INDEX_ENTRY_SIZE,
+    OffsetIndex,
+    OffsetPosition,
+    read_offset_index,
+)
+from recordpress.log.sidecars.time_index import ENTRY_SIZE as TIME_ENTRY_SIZE, TimeIndex, read_time_index
 from recordpress.record import read_batches
 from recordpress.record.header import BatchHeader
 

@@ -22,11 +22,13 @@ from recordpress.log._extent import near_the_end
 from recordpress.log._file_records import FileRecords
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._seek import SegmentSeek
-from recordpress.log._transactions import Isolation as Isolation
-from recordpress.log._transactions import IsolationLevel as IsolationLevel
-from recordpress.log._transactions import SegmentLike as SegmentLike
-from recordpress.log._transactions import check_isolation_level as check_isolation_level
-from recordpress.log._transactions import isolation_of
+from recordpress.log._transactions import (
+    Isolation as Isolation,
+    IsolationLevel as IsolationLevel,
+    SegmentLike as SegmentLike,
+    check_isolation_level as check_isolation_level,
+    isolation_of,
+)
 from recordpress.log.sidecars.offset_index import OffsetPosition
 
 if TYPE_CHECKING:

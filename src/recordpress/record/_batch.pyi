@@ -3,12 +3,10 @@ from typing import Any, Self
 
 from typing_extensions import Buffer, disjoint_base
 
-from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from recordpress.codecs import CodecRegistry
+from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.errors import DecompressionError
 from recordpress.record._records import Record
-from recordpress.record._types import TIMESTAMP_TYPES as TIMESTAMP_TYPES
-from recordpress.record._types import TimestampType
+from recordpress.record._types import TIMESTAMP_TYPES as TIMESTAMP_TYPES, TimestampType
 from recordpress.record.header import BatchHeader
 from recordpress.typing import CompressionType, HeaderChecksum, Integer, Time
 

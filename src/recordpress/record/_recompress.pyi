@@ -2,8 +2,7 @@ from typing import overload
 
 from typing_extensions import Buffer
 
-from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from recordpress.codecs import CodecRegistry
+from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.typing import CompressionType, Integer, Level
 
 @overload

@@ -1,8 +1,7 @@
 from collections.abc import Iterable
 from typing import Any, Self, final
 
-from recordpress.record._types import TIMESTAMP_TYPES as TIMESTAMP_TYPES
-from recordpress.record._types import TimestampType
+from recordpress.record._types import TIMESTAMP_TYPES as TIMESTAMP_TYPES, TimestampType
 
 @final
 class Record:

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recordpress.log.findings import Finding
-from recordpress.log.sidecars.offset_index import ENTRY_SIZE as INDEX_ENTRY_SIZE
-from recordpress.log.sidecars.offset_index import OffsetIndex, OffsetPosition
-from recordpress.log.sidecars.time_index import ENTRY_SIZE as TIME_ENTRY_SIZE
-from recordpress.log.sidecars.time_index import TimeIndex
+from recordpress.log.sidecars.offset_index import ENTRY_SIZE as INDEX_ENTRY_SIZE, OffsetIndex, OffsetPosition
+from recordpress.log.sidecars.time_index import ENTRY_SIZE as TIME_ENTRY_SIZE, TimeIndex
 from recordpress.log.sidecars.transaction_index import AbortedTxn
 from recordpress.record.header import BatchHeader
 

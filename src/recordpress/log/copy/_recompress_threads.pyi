@@ -3,8 +3,7 @@ from typing import TypedDict
 
 from typing_extensions import Buffer, disjoint_base
 
-from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from recordpress.codecs import CodecRegistry
+from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.codecs.table import CodecTable
 from recordpress.log._digest import RecordDigest
 from recordpress.record.change_magic import LOST as LOST
