@@ -1,6 +1,6 @@
 """`recordpress.analyze`, `fits` and `train_dictionary`, which import their implementation on the first call."""
 
-from recordpress.broker.calls import NEWEST_RELEASE
+from recordpress._version import NEWEST_KAFKA
 
 TYPE_CHECKING = False  # as in recordpress._lazy
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def fits(
     max_request_size: "Integer" = 1048576,
     buffer_memory: "Integer" = 33554432,
     topic_config: "Mapping[str, str | int | bool] | None" = None,
-    broker_version: str = NEWEST_RELEASE,
+    broker_version: str = NEWEST_KAFKA,
     codecs: "CodecRegistry | None" = None,
 ) -> "Fits":
     """Check records against every size limit of producer and broker before they are sent.

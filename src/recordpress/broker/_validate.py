@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from recordpress._version import NEWEST_KAFKA
 from recordpress.broker._config import TopicConfig
 from recordpress.broker._partition_log import partition
 from recordpress.broker._verdict import Verdict
-from recordpress.broker._versions import NEWEST_RELEASE
 from recordpress.codecs import CodecRegistry
 from recordpress.log.sidecars import ProducerState
 from recordpress.typing import Integer, Time
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def validate(
     records: Buffer | None,
     *,
-    broker_version: str = NEWEST_RELEASE,
+    broker_version: str = NEWEST_KAFKA,
     produce_version: Integer | None = None,
     topic_config: TopicConfig | None = None,
     transactional_id: str | None = None,

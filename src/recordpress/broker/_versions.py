@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from recordpress._arguments import shown_value
 from recordpress._protocol_errors import Errors
+from recordpress._version import NEWEST_KAFKA
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
 Version = tuple[int, ...]
@@ -212,8 +213,7 @@ _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
     ((4, 4), {"has_max_record_size": True}, "DefaultRecord.readFrom, LogConfig"),
 )
 OLDEST: Version = (0, 8, 2)
-NEWEST: Version = (4, 4)
-NEWEST_RELEASE = ".".join(map(str, NEWEST))
+NEWEST: Version = tuple(map(int, NEWEST_KAFKA.split(".")))
 _LAST_OF_LINE = {0: 11, 1: 1, 2: 8, 3: 9}  # the last minor release of each major line but the newest
 _VERSION = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){1,3}")
 
@@ -249,7 +249,7 @@ def rules_of(broker_version: str) -> BrokerRules:
     """Return the rules of a release; an unknown one is an InvalidArgumentError that lists the known ones."""
     version = version_of(broker_version, "broker_version")
     if not _is_known(version):
-        known = ".".join(map(str, OLDEST)), ".".join(map(str, NEWEST))
+        known = ".".join(map(str, OLDEST)), NEWEST_KAFKA
         message = f"broker_version must be a release from {known[0]} to {known[1]}, not {broker_version!r}"
         raise InvalidArgumentError(message, field="broker_version")
     return _rules_of(version)

@@ -1,6 +1,6 @@
 """`recordpress.explain`, which loads its implementation when it is called."""
 
-from recordpress.broker._versions import NEWEST_RELEASE as NEWEST_RELEASE
+from recordpress._version import NEWEST_KAFKA
 
 TYPE_CHECKING = False  # as in recordpress._lazy
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def explain(
     source: "Buffer | str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
     *,
     topic_config: "Mapping[str, str | int | bool] | None" = None,
-    broker_version: str = NEWEST_RELEASE,
+    broker_version: str = NEWEST_KAFKA,
     config: "Mapping[str, str | int | bool] | str | os.PathLike[str] | None" = None,
     produce_version: "Integer | None" = None,
     transactional_id: str | None = None,

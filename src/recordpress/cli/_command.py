@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from recordpress._arguments import MOST_THREADS
-from recordpress.broker.calls import NEWEST_RELEASE
+from recordpress._version import NEWEST_KAFKA
 from recordpress.cli._parameters import SIZE, Codec, Paths
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -130,7 +130,7 @@ def broker_version(function: _Function) -> _Function:
         "--broker",
         "broker_version",
         metavar="RELEASE",
-        default=NEWEST_RELEASE,
+        default=NEWEST_KAFKA,
         show_default=True,
         help="Kafka release, 0.8.2 or newer.",
     )(function)
