@@ -38,6 +38,7 @@ from recordpress.log._segment_tail import tail_findings
 from recordpress.log._transactions import Isolation
 from recordpress.log.findings import Finding
 from recordpress.log.sidecars.time_index import read_time_index
+from recordpress.record import read_batches
 from recordpress.record.header import BatchHeader
 
 __all__ = [
@@ -433,22 +434,35 @@ def digests_of(splits: Sequence[LogSplit], joined: bool) -> list[tuple[int, int,
 
 
 def _digest_of(segment: Segment, file: FileRecords, reached: Frontier, digest: RecordDigest) -> None:
-    """Add the records of a segment, batch by batch only if its offsets do not ascend."""
-    hop = file.headers()
-    with suppress(RecordpressError):  # the pieces have it again
-        hop.pass_over(hop.end)
-    extent = hop.extent
-    if extent is None or not (hop.descends or extent[0] < (reached.next_offset or 0)):
-        for position, piece in file.pieces():
-            with located(position, file.path):
-                digest.update(piece, codecs=segment.codecs)
-        reached.passed(segment, None if extent is None else extent[1])
+    """Add the records of a segment, batch by batch only from the first piece on in which offsets go back."""
+    end = reached.next_offset
+    for position, piece in file.pieces():
+        after = _end_if_ascending(piece, end)
+        if after is None:
+            break
+        with located(position, file.path):
+            digest.update(piece, codecs=segment.codecs)
+        end = after
+    else:
+        reached.passed(segment, end)
         return
-    for header, windows in reached.placed(segment, file, file.walk(), file.file.start, []):
-        for first, end in [(None, None)] if windows is None else windows:
+    if position > file.file.start:
+        reached.passed(part_between(segment, file.file.start, position), end)
+    for header, windows in reached.placed(segment, file, file.walk(file.headers(position)), position, []):
+        for first, last in [(None, None)] if windows is None else windows:
             with located(header.position, file.path):
                 data = file.entry(header.position, header.size)
-                digest.update(data, start_offset=first, end_offset=end, codecs=segment.codecs)
+                digest.update(data, start_offset=first, end_offset=last, codecs=segment.codecs)
+
+
+def _end_if_ascending(piece: memoryview, end: int | None) -> int | None:
+    """The offset after the last batch; None if one begins before `end`, the offset after the one before it."""
+    for batch in read_batches(piece):
+        first = batch.last_offset if batch.magic < 2 and batch.is_compressed else batch.base_offset
+        if end is not None and first < end:
+            return None
+        end = batch.next_offset
+    return end
 
 
 def _is_after(header: BatchHeader, end_offset: int | None) -> bool:
