@@ -383,7 +383,8 @@ class TestCibuildwheel:
         settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["cibuildwheel"]
         (small,) = settings["overrides"]
         assert [Path(test).name for test in roots.TESTS] == re.findall(r"test_\w+\.py", small["test-command"][1])
-        assert settings["test-groups"] == re.findall(r"--group (\w+)", (ROOT / "build_support/aarch64.sh").read_text())
+        emulated = re.findall(r"--group (\w+)", (ROOT / "build_support/aarch64.sh").read_text())
+        assert {*emulated} < {*settings["test-groups"]}  # qemu has no use for the packages of stores
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ def test_an_argument_of_a_function_is_accepted_or_refused_by_its_name(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All but the column, which is Spark's to judge."""
-    monkeypatch.setattr(functions, "column_of", lambda *given: given)
+    monkeypatch.setattr(functions, "_column", lambda *given: given)
     call = OF_COLUMNS[name]
     parameters = [*inspect.signature(call).parameters]
     wrong = [

@@ -46,7 +46,7 @@ def sentence_of(variable: str) -> str:
     return (
         f"RuntimeError: {sys.executable} has no recordpress: install it there, "
         "or set "
-        f"{variable} to a Python that has it before the session starts. PYSPARK_PYTHON decides for jobs and "
+        f"{variable} to a Python that has it before the session starts. PYSPARK_PYTHON applies to jobs and "
     )
 
 
