@@ -28,7 +28,7 @@ def test_a_status_is_an_exception_with_its_code(name: str) -> None:
         assert name == "NO_MEMORY"
         return
     assert error.code == CODES[type(error)]
-    assert error.position == 1
+    assert (error.position, error.field_position) == (None, 1)
     assert error.offset is None
     assert not re.search(r"[{}]", error.message)
 

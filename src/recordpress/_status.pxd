@@ -16,7 +16,8 @@ ctypedef struct place:
 cdef place place_at(int64_t entry, int64_t base=*, object file=*) noexcept
 cdef place place_of(const rp_batch* batch, int64_t base=*, object file=*) noexcept
 
-# Raises the exception that the status stands for, unless it is RP_OK. Without a place, positions are rp_error's.
+# Raises the exception that the status stands for, unless it is RP_OK. Without a place, only the field has a position:
+# that of rp_error.
 cdef int check(int status, const rp_error* err, const place* at=*) except -1
 cdef object error_of(const rp_error* err, const place* at=*)
 

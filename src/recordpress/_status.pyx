@@ -45,13 +45,11 @@ cdef place place_of(const rp_batch* batch, int64_t base=0, object file=None) noe
     return at
 
 
-cdef object position_of(const rp_error* err, const place* at):
-    """Byte position in the caller's file or data: of the field if it is known, else of its entry."""
-    if at == NULL:
-        return err.position if err.position >= 0 else None
+cdef object field_position_of(const rp_error* err, const place* at):
+    """Byte position of the field in the caller's file or data, where it is known."""
     if err.frame == RP_IN_RECORDS or err.position < 0:
-        return at.base + at.entry
-    return at.base + at.entry + err.start + err.position
+        return None
+    return err.position if at == NULL else at.base + at.entry + err.start + err.position
 
 
 cdef object error_of(const rp_error* err, const place* at=NULL):
@@ -74,9 +72,10 @@ cdef object error_of(const rp_error* err, const place* at=NULL):
     error = CLASSES[row.kind](
         sentence,
         file=<object>at.file if at != NULL else None,
-        position=position_of(err, at),
+        position=at.base + at.entry if at != NULL else None,
         offset=at.offset if at != NULL and at.has_offset else None,
         field=row.field.decode("ascii") or None,
+        field_position=field_position_of(err, at),
         rule=row.rule.decode("ascii") or None,
     )
     error.__cause__ = cause

@@ -43,11 +43,13 @@ class RecordpressError(Exception):
     file : str | None
         The file that was being read.
     position : int | None
-        Position in the file or buffer of the entry or field that is wrong.
+        Position in the file or buffer of the batch that is wrong, or of another entry.
     offset : int | None
         Kafka's offset of the batch or record.
     field : str | None
         The field that is wrong, named as in Kafka's protocol or the codec's format; or the argument that is wrong.
+    field_position : int | None
+        Position of the field in the file or buffer, unless it lies in compressed data.
     rule : str | None
         The rule that was broken.
     code : int | None
@@ -63,7 +65,7 @@ class RecordpressError(Exception):
     >>> try:
     ...     recordpress.decompress(b"no frame at all", "lz4")
     ... except recordpress.RecordpressError as error:
-    ...     print(type(error).__name__, error.field, error.position, error.code)
+    ...     print(type(error).__name__, error.field, error.field_position, error.code)
     DecompressionError magic 0 2
     """
 
@@ -77,6 +79,7 @@ class RecordpressError(Exception):
         position: int | None = None,
         offset: int | None = None,
         field: str | None = None,
+        field_position: int | None = None,
         rule: str | None = None,
     ) -> None:
         super().__init__(message)
@@ -85,14 +88,16 @@ class RecordpressError(Exception):
         self.position = position
         self.offset = offset
         self.field = field
+        self.field_position = field_position
         self.rule = rule
 
     def __str__(self) -> str:
+        at = "" if self.field_position is None else f" at byte {self.field_position}"
         known = (
             ("file", self.file),
             ("byte", self.position),
             ("offset", self.offset),
-            ("field", self.field),
+            ("field", None if self.field is None else self.field + at),
             ("rule", self.rule),
         )
         where = ", ".join(f"{name} {value}" for name, value in known if value is not None)
@@ -114,7 +119,7 @@ class CorruptRecordError(RecordpressError):
 
     Remedy
     ------
-    Look at `position`: the bytes there were damaged, or do not begin with a batch. `recordpress scan` finds all damage
+    Look at `position`: the batch there was damaged, or no batch begins there. `recordpress scan` finds all damage
     of a log and `recordpress repair` copies what is intact. A fetch response that only ends too early is not an error
     unless ``complete=True`` asks for whole entries.
 
@@ -126,8 +131,8 @@ class CorruptRecordError(RecordpressError):
     >>> try:
     ...     recordpress.read_columns(data)
     ... except recordpress.CorruptRecordError as error:
-    ...     print(error.field, error.position, error.code)
-    crc 17 2
+    ...     print(error.position, error.field, error.field_position, error.code)
+    0 crc 17 2
     """
 
     code = 2

@@ -100,7 +100,8 @@ def test_a_request_that_is_cut_says_where(version: int) -> None:
     for end in range(header, len(data)):
         with pytest.raises(recordpress.CorruptRecordError) as caught:
             read(data[:end])
-        assert caught.value.field and caught.value.position is not None and caught.value.position <= end
+        at = caught.value.field_position
+        assert caught.value.field and at is not None and at <= end
 
 
 def test_what_is_no_request() -> None:

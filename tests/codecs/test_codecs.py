@@ -97,7 +97,7 @@ def test_every_cut_is_an_error(codec):
                 continue  # three bytes after the last chunk are ignored
             with pytest.raises(recordpress.DecompressionError) as caught:
                 recordpress.decompress(exact(payload[:size]), codec)
-            assert 0 <= caught.value.position <= size
+            assert 0 <= caught.value.field_position <= size
             assert caught.value.rule
             with pytest.raises(recordpress.RecordpressError):
                 recordpress.decompress_into(exact(payload[:size]), bytearray(400), codec)

@@ -218,7 +218,7 @@ def test_an_unknown_name_is_unsupported_and_told(name: bytes, read: Callable[...
     for codecs in ({}, {"codecs": recordpress.CodecRegistry()}, {"codecs": ZLIB}):
         with pytest.raises(recordpress.UnsupportedCompressionTypeError, match=repr(name.decode())) as caught:
             read(data, **codecs)
-        assert (caught.value.code, caught.value.position, caught.value.offset) == (76, 62, 0)
+        assert (caught.value.code, caught.value.field_position, caught.value.offset) == (76, 62, 0)
     [batch] = recordpress.read_batches(data)
     assert (batch.plugin_name, batch.compression_type, batch.records_count, batch.is_valid()) == (
         name.decode(), "pluggable", 1, True,
@@ -246,7 +246,7 @@ def test_a_name_that_is_none_is_corrupt(name: bytes, read: Callable[..., Any]) -
     data = resized(DEMO[:61] + name)
     with pytest.raises(recordpress.CorruptRecordError, match="name") as caught:
         read(data, codecs=ZLIB)
-    assert caught.value.rule == "KIP-984" and caught.value.position in range(61, 68)
+    assert caught.value.rule == "KIP-984" and caught.value.field_position in range(61, 68)
     with pytest.raises(recordpress.UnsupportedCompressionTypeError, match="5"):  # as Kafka, which knows no names
         read(data)
     for codecs in ({}, {"codecs": ZLIB}):

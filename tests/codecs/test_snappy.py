@@ -103,7 +103,7 @@ def test_streams_one_after_the_other():
     for rest in (HEADER[:4], HEADER[:15], HEADER[:8] + bytes(8), HEADER[:8] + b"\xff" * 8):
         with pytest.raises(recordpress.DecompressionError) as caught:
             recordpress.decompress(exact(one + rest), "snappy")
-        assert caught.value.position in (len(one), len(one) + 8)
+        assert caught.value.field_position in (len(one), len(one) + 8)
 
 
 def streamed(payload: bytes, size: int) -> bytes:
@@ -156,7 +156,7 @@ def test_up_to_three_bytes_after_the_last_chunk_are_ignored(rest):
 def test_refused(payload, field, position):
     with pytest.raises(recordpress.DecompressionError) as caught:
         recordpress.decompress(exact(payload), "snappy")
-    assert (caught.value.field, caught.value.position) == (field, position)
+    assert (caught.value.field, caught.value.field_position) == (field, position)
 
 
 def test_an_empty_block_in_a_chunk():

@@ -143,7 +143,7 @@ def test_without_the_table_its_bytes_are_unsupported() -> None:
     ):
         with pytest.raises(recordpress.UnsupportedCompressionTypeError, match="'toy'") as caught:
             read()
-        assert (caught.value.code, caught.value.position, caught.value.field) == (76, 62, "pluginClassName")
+        assert (caught.value.code, caught.value.field_position, caught.value.field) == (76, 62, "pluginClassName")
     with pytest.raises(recordpress.InvalidArgumentError, match="compression_type must be"):
         recordpress.compress(b"", "toy")  # type: ignore[call-overload]
 

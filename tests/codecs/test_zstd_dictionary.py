@@ -142,7 +142,7 @@ def test_a_stream_names_a_missing_dictionary(step: int) -> None:
             recordpress.DecompressionError, match=f"needs dictionary {TRAINED.id}, which is not"
         ) as caught:
             read_in_pieces(frame, step, known)
-        assert (caught.value.field, caught.value.position) == ("dictionaryId", len(before))
+        assert (caught.value.field, caught.value.field_position) == ("dictionaryId", len(before))
 
 
 class Lookup:
@@ -214,7 +214,10 @@ def test_a_missing_dictionary_is_named(given: Dictionary | dict[int, Dictionary]
     frame = recordpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
     with pytest.raises(recordpress.DecompressionError, match=f"needs dictionary {TRAINED.id}, which is not") as caught:
         recordpress.decompress(recordpress.compress(b"plain", "zstd") + frame, "zstd", dictionaries=given)
-    assert (caught.value.field, caught.value.position) == ("dictionaryId", len(recordpress.compress(b"plain", "zstd")))
+    assert (caught.value.field, caught.value.field_position) == (
+        "dictionaryId",
+        len(recordpress.compress(b"plain", "zstd")),
+    )
 
 
 def test_without_dictionaries_kafka_s_rule_holds() -> None:

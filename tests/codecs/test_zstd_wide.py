@@ -92,7 +92,7 @@ def test_damage_is_found_where_one_call_finds_it(at, cut):
     with pytest.raises(recordpress.DecompressionError) as pieces:
         decompressed(stream, good + frame[:cut], frame[cut:-1], frame[-1:])
     assert type(pieces.value) is type(one.value)
-    assert pieces.value.position == len(good)
+    assert pieces.value.field_position == len(good)
 
 
 @pytest.mark.parametrize("size", [7, 400, 30_000])

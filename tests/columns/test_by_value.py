@@ -109,7 +109,7 @@ def test_errors_name_the_row() -> None:
     sentence = f"^row 2: the frame needs dictionary {OTHER.id}, which"
     with pytest.raises(recordpress.DecompressionError, match=sentence) as caught:
         recordpress.decompress_values(pa.array(rows), "zstd", dictionaries=TRAINED)
-    assert caught.value.position == 0
+    assert caught.value.field_position == 0
     found = recordpress.decompress_values(pa.array(rows), "zstd", dictionaries=TRAINED, errors="null").to_pylist()
     assert found == [VALUES[0], VALUES[1], None, VALUES[3]]
 

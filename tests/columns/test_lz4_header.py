@@ -58,8 +58,10 @@ def test_columns_tell_of_each(magic: int) -> None:
     data = good + bad + good + bad
     columns = recordpress.read_columns(data, ["offset"], lz4_header_checksum="ignore")
     header = 61 if magic == 2 else 34
-    places = [len(good) + header + 6, 3 * len(good) + header + 6]
-    assert [error.position for error in columns.lz4_header_errors] == places
+    places = [len(good), 3 * len(good)]
+    errors = columns.lz4_header_errors
+    assert [error.position for error in errors] == places
+    assert [error.field_position for error in errors] == [place + header + 6 for place in places]
     assert {error.rule for error in columns.lz4_header_errors} == {rule(bad)}
     assert columns.num_rows == 80
 
@@ -145,6 +147,7 @@ def test_a_log_is_read_with_findings(tmp_path: Path) -> None:
         values = [value for columns in reader for value in columns["value"].to_pylist()]
     assert values == VALUES * 2
     [finding] = reader.findings
-    assert (finding.file, finding.position, finding.rule) == (str(path), len(good) + 61 + 6, rule(bad))
+    assert (finding.file, finding.position, finding.rule) == (str(path), len(good), rule(bad))
+    assert finding.field_position == len(good) + 61 + 6
     with log.read(["value"], on_corrupt="skip") as skipping:
         assert sum(columns.num_rows for columns in skipping) == 20

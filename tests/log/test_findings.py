@@ -12,7 +12,7 @@ FINDING = Finding("a-0/00000000000000000000.log", 17, 4, 120, "checksum", "store
 
 def test_json_has_the_fields_in_this_order() -> None:
     [found] = json.loads(to_json([FINDING]))["findings"]
-    assert list(found) == ["file", "position", "size", "offset", "rule", "message"]
+    assert list(found) == ["file", "position", "size", "offset", "rule", "message", "field_position"]
     assert Finding(**found) == FINDING
     assert json.loads(to_json([])) == {"findings": []}
 

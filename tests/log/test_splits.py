@@ -465,7 +465,7 @@ def test_a_wrong_checksum_in_the_last_batch_is_damage(tmp_path: Path, tail: byte
     findings: list[Finding] = []
     skipped = splits.batches_in(split, findings=findings, on_corrupt="skip", check_crcs=True)
     assert [header.base_offset for _, header in skipped] == [0]
-    assert (findings[0].position, findings[0].size) == (69 + 17, 69)  # of the field crc, and of the batch
+    assert (findings[0].position, findings[0].field_position, findings[0].size) == (69, 69 + 17, 69)
 
 
 @pytest.mark.parametrize("base", [0, 1 << 40])

@@ -288,7 +288,7 @@ def test_an_entry_beyond_the_limit(path: Path) -> None:
     larger = pytest.raises(recordpress.CorruptRecordError, match=f"entry size {size} is larger than {size - 1}")
     with FileRecords(path, max_message_bytes=size - 1) as file, larger as caught:
         list(file.pieces())
-    assert (caught.value.file, caught.value.position) == (str(path), 8)
+    assert (caught.value.file, caught.value.position, caught.value.field_position) == (str(path), 0, 8)
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
@@ -309,8 +309,8 @@ def test_a_large_entry_is_proven_before_it_is_held(magic: int, path: Path, monke
     monkeypatch.setattr(FileRecords, "read", reading)
     with FileRecords(path) as file, pytest.raises(recordpress.CorruptRecordError, match="stored checksum") as caught:
         list(file.pieces())
-    field = len(before) + (17 if magic == 2 else 12)
-    assert (caught.value.file, caught.value.position, caught.value.offset) == (str(path), field, 1)
+    assert (caught.value.file, caught.value.position, caught.value.offset) == (str(path), len(before), 1)
+    assert caught.value.field_position == len(before) + (17 if magic == 2 else 12)
     assert largest <= 1000 + 1000 // 64  # a piece, and what may lie over its end
 
 

@@ -24,7 +24,7 @@ def test_a_bad_checksum_is_an_error_unless_told_otherwise() -> None:
     [batch] = recordpress.read_batches(damaged())
     with pytest.raises(recordpress.CorruptRecordError) as caught:
         iter(batch)
-    assert (caught.value.field, caught.value.position, caught.value.offset) == ("crc", 17, 7)
+    assert (caught.value.position, caught.value.offset, caught.value.field_position) == (0, 7, 17)
     [unchecked] = recordpress.read_batches(damaged(), check_crcs=False)
     assert len(list(unchecked)) == 3
 
@@ -104,7 +104,7 @@ def test_a_count_that_lies_takes_no_memory(count: int, codec: str) -> None:
         with pytest.raises(recordpress.InvalidRecordError) as counted:
             len(batch)
         assert str(counted.value) == str(caught.value)
-        assert caught.value.position == 57
+        assert (caught.value.position, caught.value.field_position) == (0, 57)
 
 
 @pytest.mark.parametrize(("magic", "payload"), [(0, 26), (1, 34), (2, 61)])
@@ -114,7 +114,7 @@ def test_the_position_of_damage_in_what_is_compressed(magic: int, payload: int) 
     *_, batch = recordpress.read_batches(TWO + data, check_crcs=False)
     with pytest.raises(recordpress.RecordpressError) as caught:
         list(batch)
-    assert caught.value.position == len(TWO) + payload
+    assert (caught.value.position, caught.value.field_position) == (len(TWO), len(TWO) + payload)
 
 
 def test_a_wrapper_is_opened_to_be_counted() -> None:

@@ -91,7 +91,7 @@ def test_damage_is_an_error(spark: Any, tmp_path: Path) -> None:
     from pyspark.errors import PySparkException
 
     rows = recordpress.spark.read(spark, damaged(tmp_path))
-    with pytest.raises(PySparkException, match=r"CorruptRecordError: stored checksum .*0\.log, byte 198, offset 10"):
+    with pytest.raises(PySparkException, match=r"CorruptRecordError: stored checksum .*0\.log, byte 181, offset 10"):
         rows.count()
 
 

@@ -163,7 +163,7 @@ class _Fields:
 
     def error(self, what: str, field: str) -> CorruptRecordError:
         message = f"this is not a complete Produce request: {field}: {what}"
-        return CorruptRecordError(message, position=self.at, field=field, rule="Produce request")
+        return CorruptRecordError(message, field=field, field_position=self.at, rule="Produce request")
 
     def i16(self, field: str) -> int:
         return int.from_bytes(self.take(2, field), "big", signed=True)

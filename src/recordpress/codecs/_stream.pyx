@@ -11,7 +11,7 @@ from libc.stdint cimport uint8_t
 
 from recordpress._buffers cimport InputView, pooled_free
 from recordpress._c.wire cimport RP_OK, rp_error
-from recordpress._status cimport error_of, place, place_at
+from recordpress._status cimport error_of
 from recordpress.codecs._calls cimport cap_of
 from recordpress.codecs._output cimport output_drop, output_taken
 from recordpress.codecs.codec cimport append, codec, codec_stream, stream_calls
@@ -133,9 +133,11 @@ cdef class _Stream:
         return output_taken(&self.stream)
 
     cdef int fail(self, const rp_error* err) except -1:
-        cdef place at = place_at(0, self.stream.base)
+        cdef rp_error moved = err[0]
+        if moved.position >= 0:
+            moved.position += self.stream.base
         output_drop(&self.stream)
-        raise error_of(err, &at if err.position >= 0 else NULL)
+        raise error_of(&moved)
 
 
 cdef int steps(codec_stream* s, const stream_calls* calls, const uint8_t* src, size_t size,

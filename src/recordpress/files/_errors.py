@@ -16,7 +16,7 @@ class NotFoundError(StorageError, FileNotFoundError):
 
 @contextmanager
 def located(position: int, file: str | Path | None = None) -> Iterator[None]:
-    """Give an error about a part of a file its position in the whole file.
+    """Give an error about a part of a file its positions in the whole file.
 
     Examples
     --------
@@ -32,11 +32,18 @@ def located(position: int, file: str | Path | None = None) -> Iterator[None]:
     try:
         yield
     except RecordpressError as error:
-        if error.position is not None:
-            error.position += position
+        move(error, position)
         if file is not None:
             error.file = printable(file)
         raise
+
+
+def move(error: RecordpressError, position: int) -> None:
+    """Give an error about data that begins at this position of a file its positions in the file."""
+    if error.position is not None:
+        error.position += position
+    if error.field_position is not None:
+        error.field_position += position
 
 
 @contextmanager

@@ -34,6 +34,8 @@ class Finding:
     rule : str
         The rule that was broken, named as in the errors of recordpress, such as ``checksum``.
     message : str
+    field_position : int | None
+        Position of the field that is wrong, where an error says it.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Finding:
     offset: int | None
     rule: str
     message: str
+    field_position: int | None = None
 
     @classmethod
     def of_error(cls, error: RecordpressError, *, file: str = "", size: int | None = None) -> Finding:
@@ -61,7 +64,8 @@ class Finding:
         >>> Finding.of_error(recordpress.CorruptRecordError("bad", file="a.log", position=7, rule="checksum")).position
         7
         """
-        return cls(error.file or file, error.position, size, error.offset, error.rule or "", error.message)
+        place = (error.file or file, error.position, size, error.offset)
+        return cls(*place, error.rule or "", error.message, error.field_position)
 
     @classmethod
     def of_damage(cls, error: RecordpressError, *, file: str = "") -> Finding:

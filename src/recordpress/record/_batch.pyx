@@ -200,7 +200,8 @@ cdef class Batch(BatchHeader):
         cdef int magic = <signed char>self._entry[RP_ENTRY_PREFIX - 1]
         if magic != self._header.magic:
             raise CorruptRecordError(f"magic {magic}: it was {self._header.magic} when the batch was read",
-                                     position=self.position + RP_ENTRY_PREFIX - 1, field="magic")
+                                     position=self.position, field="magic",
+                                     field_position=self.position + RP_ENTRY_PREFIX - 1)
         cdef place at = place_of(&self._header)
         return check(rp_batch_read(self._entry, self._header.size, self._header.position, &self._header, &err),
                      &err, &at)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 _LEVELS = ("file", "batch", "record")
 _RESULT = schema_of(
-    "topic string, partition int, file string, position long, size long, offset long, rule string, message string"
+    "topic string, partition int, file string, position long, size long, offset long, rule string, message string, "
+    "field_position long"
 )
 
 
@@ -41,7 +42,8 @@ def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Cod
     Returns
     -------
     DataFrame
-        One row per finding: topic, partition, file, position, size, offset, rule, message. An intact log gives none.
+        One row per finding: topic, partition, file, position, size, offset, rule, message, field_position. An intact
+        log gives none.
 
     Raises
     ------

@@ -243,4 +243,5 @@ def _described(
         after = "nothing intact follows" if part.offset_after is None else f"offset {part.offset_after} follows"
         between = f"offset {part.offset_before} was next before these {part.size} bytes, {after}"
         message = f"{part.message}; {between}; {fate}"
-        yield Finding(segment.url, part.position, part.size, part.offset_before, part.rule, message)
+        place = (segment.url, part.position, part.size, part.offset_before)
+        yield Finding(*place, part.rule, message, part.field_position)

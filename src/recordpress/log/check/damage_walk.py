@@ -41,6 +41,7 @@ class BadRange(NamedTuple):
     field: str
     rule: str
     message: str
+    field_position: int | None = None
 
     @property
     def end(self) -> int:
@@ -84,17 +85,18 @@ class Scanner:
         wrong, end = self._hop.checksum_error(), position + header.size
         if wrong is not None:
             end = self._end_of(header, end)
-            return self._bad(position, end, next_offset, wrong.field, wrong.rule, wrong.message)
+            return self._bad(position, end, next_offset, wrong)
         if not self.base_offset <= header.base_offset <= header.last_offset <= self._last:
             message = (
                 f"offsets {header.base_offset} to {header.last_offset} cannot be in a segment that begins with "
                 f"{self.base_offset}"
             )
-            return self._bad(position, end, next_offset, "baseOffset", OFFSETS_RULE, message)
+            wrong = CorruptRecordError(message, field="baseOffset", field_position=position, rule=OFFSETS_RULE)
+            return self._bad(position, end, next_offset, wrong)
         try:
             marker_of(self.file, header)  # a broker parses markers, and stops if it cannot
         except RecordpressError as error:
-            return self._bad(position, end, next_offset, error.field, error.rule, error.message)
+            return self._bad(position, end, next_offset, error)
         return header
 
     # --- where to go on ---------------------------------------------------------------------------------------------
@@ -128,7 +130,7 @@ class Scanner:
         if self._is_zero(position):
             return self._zeros(position, next_offset)
         end = self._next(position + 1)
-        return self._bad(position, end, next_offset, error.field, error.rule, error.message)
+        return self._bad(position, end, next_offset, error)
 
     def _tail(self, position: int, next_offset: int) -> BadRange:
         """An entry that continues after the end of the file, or too few bytes for one."""
@@ -138,7 +140,8 @@ class Scanner:
         left = self._hop.end - position
         if end < self._hop.end:
             message = "the entry size reaches beyond the end of the file, but intact entries follow"
-            return self._bad(position, end, next_offset, "size", "record set framing", message)
+            wrong = CorruptRecordError(message, field="size", rule="record set framing")
+            return self._bad(position, end, next_offset, wrong)
         message = f"the last entry is cut: {left} bytes of it are here"
         return BadRange(position, left, "cut", next_offset, None, "size", "record set framing", message)
 
@@ -158,7 +161,6 @@ class Scanner:
             step = min(2 * step, _BIGGEST_STEP)
         return True
 
-    def _bad(
-        self, position: int, end: int, next_offset: int, field: str | None, rule: str | None, message: str
-    ) -> BadRange:
-        return BadRange(position, end - position, "damage", next_offset, None, field or "", rule or "", message)
+    def _bad(self, position: int, end: int, next_offset: int, error: RecordpressError) -> BadRange:
+        described = (error.field or "", error.rule or "", error.message, error.field_position)
+        return BadRange(position, end - position, "damage", next_offset, None, *described)

@@ -332,4 +332,4 @@ class _Verification:
 def _damage(bad: BadRange, segment: Segment) -> Finding:
     after = "nothing intact follows" if bad.offset_after is None else f"offset {bad.offset_after} follows"
     message = f"{bad.message}; offset {bad.offset_before} was next before these {bad.size} bytes, {after}"
-    return Finding(segment.url, bad.position, bad.size, bad.offset_before, bad.rule, message)
+    return Finding(segment.url, bad.position, bad.size, bad.offset_before, bad.rule, message, bad.field_position)

@@ -71,7 +71,7 @@ cdef object of_the_source(error):
     if not isinstance(error, InvalidArgumentError):
         return error
     return InvalidRecordError(error.message, file=error.file, position=error.position, offset=error.offset,
-                              field=error.field, rule=error.rule)
+                              field=error.field, field_position=error.field_position, rule=error.rule)
 
 
 cdef class RecompressThreads:
