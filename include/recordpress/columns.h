@@ -38,7 +38,7 @@ typedef struct rp_view {
 typedef struct rp_binary {
     void *rows;        /* int32_t or int64_t ends (one more than rows, the first is set), or rp_view; NULL: not asked */
     uint8_t *data;     /* RP_BINARY and RP_LARGE_BINARY */
-    int64_t used;      /* bytes in data */
+    int64_t used;      /* bytes in data, or that views refer to */
     uint8_t *validity; /* all ones from the start: only nulls cost */
     int64_t nulls;
 } rp_binary;
@@ -108,6 +108,7 @@ static inline __attribute__((always_inline)) void rp_emit_binary(rp_binary *b, i
             memcpy(v->u.ref.prefix, data, sizeof v->u.ref.prefix);
             v->u.ref.buffer = s->view_buffer;
             v->u.ref.offset = (int32_t)(data - s->view_base);
+            b->used += size;
         }
         return;
     }

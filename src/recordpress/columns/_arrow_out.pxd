@@ -34,6 +34,7 @@ ctypedef struct chunk_data:
     int64_t n_blocks
     pooled* blocks       # owned memory
     loss lost
+    int64_t input_shown  # bytes of the input that views refer to
     void* owner          # a Python object that buffers point into (an InputView), or NULL
 
 

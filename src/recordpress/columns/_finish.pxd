@@ -6,5 +6,8 @@ from recordpress.columns._gather cimport builder
 from recordpress.columns._plan cimport plan
 
 
+# Copies the bytes of the input that the chunk's views refer to: it needs the input no longer.
+cdef int release_input(const plan* p, chunk_data* chunk, rp_error* err) noexcept nogil
+
 # The builder's rows as a record batch; the builder is empty afterwards. NULL: out of memory.
 cdef chunk_data* finish_chunk(const plan* p, builder* b, rp_error* err) noexcept nogil

@@ -1,12 +1,12 @@
 """From a builder to a chunk: its buffers become buffers of Arrow arrays."""
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from recordpress._buffers cimport pooled, pooled_free, pooled_reserve
 from recordpress._c.wire cimport RP_BINARY_VIEW, RP_LARGE_BINARY, RP_NO_MEMORY, RP_OK, rp_error, rp_fail
 from recordpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
-from recordpress.columns._gather cimport binary_builder, builder, builder_free, reserve_headers, reserve_rows
+from recordpress.columns._gather cimport INLINED, binary_builder, builder, builder_free, reserve_headers, reserve_rows
 from recordpress.columns._plan cimport plan
 from recordpress.columns.catalogue cimport AS_BINARY, AS_HEADERS, HEADERS, KEY, TIMESTAMP, column_of
 
@@ -94,6 +94,49 @@ cdef const int64_t* keep_views(chunk_data* chunk, builder* b, rp_error* err) noe
     return <const int64_t*>keep(chunk, &sizes)
 
 
+cdef int release_input(const plan* p, chunk_data* chunk, rp_error* err) noexcept nogil:
+    cdef array_data* views[2]
+    cdef int64_t buffer
+    cdef int n = 0, i
+    for i in range(p.n_asked):
+        if column_of(p.asked[i]).gathered == AS_BINARY:
+            views[n] = &chunk.columns[i]
+            n += 1
+    for buffer in range(2, views[0].n_buffers - 1 if n else 0):
+        if not p.data <= <const uint8_t*>views[0].buffers[buffer] < p.data + p.size:
+            continue
+        if release_buffer(chunk, views, n, buffer, err) != RP_OK:
+            return err.status
+    return RP_OK
+
+
+cdef int release_buffer(chunk_data* chunk, array_data** views, int n, int64_t buffer, rp_error* err) noexcept nogil:
+    """Copy the bytes of a buffer that views refer to, for the columns that share it."""
+    cdef int64_t size = 0, row
+    cdef pooled own
+    cdef int32_t* v
+    cdef int i, copies
+    memset(&own, 0, sizeof(pooled))
+    for copies in range(2):
+        if copies and pooled_reserve(&own, <size_t>size, err) != RP_OK:
+            return err.status
+        size = 0
+        for i in range(n):
+            for row in range(views[i].length):
+                v = <int32_t*>views[i].buffers[1] + 4 * row  # size, prefix, buffer, offset
+                if v[0] <= INLINED or v[2] != buffer - 2:
+                    continue
+                if copies:
+                    memcpy(own.data + size, <const uint8_t*>views[i].buffers[buffer] + v[3], <size_t>v[0])
+                    v[3] = <int32_t>size
+                size += v[0]
+    for i in range(n):
+        views[i].buffers[buffer] = own.data
+        (<int64_t*>views[i].buffers[views[i].n_buffers - 1])[buffer - 2] = size
+    keep(chunk, &own)
+    return RP_OK
+
+
 cdef bint finish_column(const plan* p, chunk_data* chunk, array_data* a, builder* b, int number,
                         const int64_t* sizes) noexcept nogil:
     cdef int gathered = column_of(number).gathered
@@ -128,6 +171,7 @@ cdef chunk_data* finish_chunk(const plan* p, builder* b, rp_error* err) noexcept
     if done:
         chunk.rows = b.rows
         chunk.lost = b.lost
+        chunk.input_shown = b.input_shown
     else:
         rp_fail(err, RP_NO_MEMORY, -1, 0, 0)
         chunk_drop(chunk)

@@ -9,6 +9,10 @@ from recordpress.columns._roundtrip_loss cimport loss
 from recordpress.columns.catalogue cimport N_COLUMNS
 
 
+cdef enum:
+    INLINED = 12  # bytes of the largest value that a view holds itself
+
+
 ctypedef struct binary_builder:
     pooled rows        # ends or views
     pooled data
@@ -40,6 +44,8 @@ ctypedef struct builder:
     int64_t input_view             # 1 + which of them is the last window of the input; 0 without one
     int64_t shared_view            # 1 + which of them takes small decompressed batches; 0 without one
     int64_t shared_bytes           # of small decompressed batches, in all buffers
+    int64_t shown                  # bytes of the last batch that views refer to
+    int64_t input_shown            # bytes of the input that views refer to
     int64_t consumed               # bytes of entries decoded into this chunk
     loss lost
 
@@ -90,6 +96,7 @@ cdef int reserve_headers(builder* b, int64_t more, int64_t bytes, rp_error* err)
 cdef int place_views(builder* b, rp_source* source, pooled* decompressed, rp_error* err) noexcept nogil
 
 # After gather: what the rows from `first` on do not show of a decompressed batch is freed, if it is most of it.
+# release_input is for input that is not compressed.
 cdef int pack_views(const plan* p, builder* b, const rp_source* source, int64_t first, rp_error* err) noexcept nogil
 
 # The records of one entry into the asked columns; `left`: bytes of the entries that come after it.

@@ -22,7 +22,6 @@ cdef enum:
     SHARED_BELOW = 1 << 20
     # What is reserved by the first batch's ratio: more than results of a usual size need.
     MOST_AT_FIRST = 8 << 20
-    INLINED = 12  # bytes of the largest value that a view holds itself
 
 cdef double MARGIN = 1.05  # see reserve_data
 
@@ -174,6 +173,7 @@ cdef int gather(const plan* p, builder* b, const rp_batch* batch, const rp_sourc
         status = rp_gather_messages(&c, p.layout, source, err)
     b.key.nulls = c.key.nulls
     b.value.nulls = c.value.nulls
+    b.shown = c.key.used + c.value.used
     if status != RP_OK:
         return status
     status = finish_timestamps(p, b, c.rows, err) if p.want[TIMESTAMP] else RP_OK
@@ -429,11 +429,14 @@ cdef int place_views(builder* b, rp_source* source, pooled* decompressed, rp_err
 cdef int pack_views(const plan* p, builder* b, const rp_source* source, int64_t first, rp_error* err) noexcept nogil:
     """Free the decompressed bytes that the rows from `first` on do not show, if they show less than a quarter. The rows
     refer to the batch in order, so their bytes move to its front."""
-    cdef int64_t size = source.end - source.start, shown = 0, i, base
+    cdef int64_t size = source.end - source.start, i, base
     cdef int32_t* columns[2]
     cdef int32_t* v
     cdef int n = 0, k
     if source.frame != RP_IN_RECORDS:
+        b.input_shown += b.shown
+        return RP_OK
+    if 4 * b.shown >= size:
         return RP_OK
     if p.want[KEY]:
         columns[n] = <int32_t*>b.key.rows.data
@@ -441,15 +444,10 @@ cdef int pack_views(const plan* p, builder* b, const rp_source* source, int64_t 
     if p.want[VALUE]:
         columns[n] = <int32_t*>b.value.rows.data
         n += 1
-    for i in range(4 * first, 4 * b.rows, 4):  # a view has four int32: size, prefix, buffer, offset
-        for k in range(n):
-            shown += columns[k][i]
-        if 4 * shown >= size:
-            return RP_OK
     cdef view_buffer* view = &b.views[source.view_buffer]
     cdef uint8_t* data = <uint8_t*>view.data
     cdef uint8_t* to = <uint8_t*>source.start
-    for i in range(4 * first, 4 * b.rows, 4):
+    for i in range(4 * first, 4 * b.rows, 4):  # a view has four int32: size, prefix, buffer, offset
         for k in range(n):
             v = columns[k] + i
             if v[0] > INLINED:

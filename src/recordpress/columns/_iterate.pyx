@@ -402,7 +402,8 @@ cdef class ColumnsIterator:
         cdef Columns columns = None
         self.is_open = window.goes_on()
         if not self.is_open:
-            columns = window.columns()
+            columns = window.columns(window.view.size if self.source.file is not None  # else the caller's
+                                     else window.end.position - self.passed.position)
             if self.ignored_header_errors:
                 columns.ignored_header_errors = self.ignored_header_errors + columns.ignored_header_errors
                 self.ignored_header_errors = []

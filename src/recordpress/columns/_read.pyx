@@ -37,8 +37,8 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     check_crcs : bool
         Check the checksum of every entry, and of inner messages of v0/v1 wrappers, before it is decoded.
     binary_type : {'binary', 'large_binary', 'binary_view'}
-        Arrow type of key and value. Views copy nothing: they point into `data`, which they keep alive, or into the
-        decompressed batch.
+        Arrow type of key and value. Views point into `data`, which they keep alive, or into the decompressed batch.
+        Where they show less than a quarter of it, their bytes are copied and the rest is released.
     timestamp_unit : {'ms', 'us'}
     start_offset, end_offset : int, optional
         Only records with start_offset <= offset < end_offset. Batches outside are skipped by their header.
@@ -115,7 +115,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
         raise error
     if window.error is not None:
         raise window.error
-    result = window.columns()
+    result = window.columns(view.size)
     result.valid_bytes = window.end.position
     result.trailing_bytes = view.size - window.end.position
     return result

@@ -18,6 +18,7 @@ from recordpress._status cimport error_of, keep_causes, place, place_at, place_o
 from recordpress.columns._arrow_out cimport chunk_data
 from recordpress.columns._columns cimport Columns
 from recordpress.columns._decode cimport decode_run, run, run_free
+from recordpress.columns._finish cimport release_input
 from recordpress.columns._options cimport Options
 from recordpress.columns._plan cimport failure
 from recordpress.columns._select_batches cimport scan, walk, walk_copy, walk_free
@@ -153,12 +154,17 @@ cdef class Window:
                 return self.runs[i].failures[0].batch.position
         return -1
 
-    cdef Columns columns(self):
-        """The chunks of all runs, in order, as one result. Once."""
+    cdef Columns columns(self, int64_t input_bytes):
+        """The chunks of all runs, in order, as one result. Once. Views keep `input_bytes` of input, or copies of what
+        they show if that is less than a quarter."""
         cdef chunk_data* chunk
-        cdef int64_t n = 0, i, j
+        cdef rp_error err
+        cdef int64_t n = 0, shown = 0, i, j
         for i in range(self.n_runs):
             n += self.runs[i].n_chunks
+            for j in range(self.runs[i].n_chunks):
+                shown += self.runs[i].chunks[j].input_shown
+        cdef bint no_memory = False
         cdef chunk_data** chunks = <chunk_data**>malloc(sizeof(chunk_data*) * <size_t>(n + 1))
         if chunks == NULL:
             raise MemoryError()
@@ -166,13 +172,17 @@ cdef class Window:
         for i in range(self.n_runs):
             for j in range(self.runs[i].n_chunks):
                 chunk = self.runs[i].chunks[j]
-                if self.plan.layout == RP_BINARY_VIEW:
+                if chunk.input_shown and 4 * shown >= input_bytes:
                     Py_INCREF(self.view)
                     chunk.owner = <void*>self.view
+                elif self.plan.layout == RP_BINARY_VIEW and release_input(&self.plan, chunk, &err) != RP_OK:
+                    no_memory = True
                 chunks[n] = chunk
                 n += 1
             self.runs[i].n_chunks = 0
         cdef Columns result = Columns.make(self.options.fields, chunks, n)
+        if no_memory:
+            raise MemoryError()
         if self.options.ignores_header_checksum:
             result.ignored_header_errors = self.ignored_header_errors()
         return result
