@@ -35,7 +35,8 @@ def logs(tmp_path: Path) -> Path:
     for number in range(200):
         values = [b"value %d " % chosen.randrange(99) * chosen.randrange(1, 9) for _ in range(chosen.randrange(1, 9))]
         values += [chosen.randbytes(5 * PIECE)] if number == 77 else []
-        data += recordpress.write_records(values, base_offset=offset, timestamps=1000 + number)
+        of_producer = {"producer_id": 7, "producer_epoch": 0, "base_sequence": offset} if number > 120 else {}
+        data += recordpress.write_records(values, base_offset=offset, timestamps=1000 + number, **of_producer)
         offset += len(values)
     (directory / f"{0:020d}.log").write_bytes(data)
     (directory / f"{offset:020d}.log").write_bytes(recordpress.write_records([b"last"], base_offset=offset) + bytes(50))
@@ -79,8 +80,8 @@ def test_it_is_the_copy_of_one_process(with_index: bool, options: dict[str, Any]
     transcode(send, logs, tmp_path / "copy", **options)
     others = {"compression_type": options.get("codec", "zstd"), "batch_bytes": options.get("batch_bytes")}
     recordpress.transcode(logs, tmp_path / "other", **others)
-    assert counts[0] > 10
-    assert counts[1] == 1
+    assert counts[-2] > 10
+    assert counts[-1] == 1
     assert files(tmp_path / "copy") == files(tmp_path / "other")
     assert not list(tmp_path.rglob(".*"))
 

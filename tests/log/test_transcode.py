@@ -93,7 +93,6 @@ def test_shallow_batches_are_packed() -> None:
     [
         {"producer_id": 1, "producer_epoch": 0, "base_sequence": 5},
         {"producer_id": 1, "producer_epoch": 0, "base_sequence": 5, "is_transactional": True},
-        {"timestamp_type": 1, "log_append_time": 1_700_000_000_000},
         {"delete_horizon_ms": 1_700_000_000_000},
         {"magic": 1},
         {"base_sequence": 5},
@@ -106,7 +105,7 @@ def test_batches_that_mean_something_stay_what_they_are(header: dict[str, object
     assert pack(data, "lz4", None, 1 << 20) == recordpress.recompress(data, "lz4")
 
 
-def test_gaps_and_leader_epochs_are_borders() -> None:
+def test_leader_epochs_are_borders_and_gaps_are_not() -> None:
     def batch(offset: int, epoch: int) -> bytes:
         return recordpress.write_records([b"v"] * 5, base_offset=offset, partition_leader_epoch=epoch)
 
@@ -114,9 +113,9 @@ def test_gaps_and_leader_epochs_are_borders() -> None:
     packed = list(recordpress.read_batches(pack(data, "none", None, 1 << 20)))
     assert [(b.base_offset, b.last_offset, b.partition_leader_epoch) for b in packed] == [
         (0, 9, 1),
-        (10, 19, 2),
-        (30, 39, 2),
+        (10, 39, 2),
     ]
+    assert rows(b"".join(b.data for b in packed)) == rows(data)
 
 
 def test_header_keys_that_are_not_utf8_are_packed_as_they_are() -> None:
@@ -187,10 +186,25 @@ def test_only_a_run_of_batches_that_are_all_shallow_is_packed() -> None:
             assert pack(data, "none", None, 1000) == data
 
 
-def test_a_gap_inside_of_a_batch_is_a_border() -> None:
-    """Compaction took the last records: what follows keeps a separate batch, so the last offset is not lost."""
+def test_the_last_offset_is_kept_where_compaction_took_the_last_records() -> None:
     data = built([b"v"] * 3, last_offset=4) + built([b"v"] * 3, base_offset=5, last_offset=9)
-    assert pack(data, "none", None, 1 << 20) == data
+    [batch] = recordpress.read_batches(pack(data, "none", None, 1 << 20))
+    assert (batch.base_offset, batch.last_offset) == (0, 9) and rows(batch.data) == rows(data)
+
+
+def test_offsets_that_no_batch_can_hold_are_a_border() -> None:
+    """Deltas end at 2^31 - 1; and the header of a batch may say less than its records do."""
+    far = built([b"v"]) + built([b"v"], base_offset=1 << 31)
+    assert pack(far, "none", None, 1 << 20) == far
+    near = pack(built([b"v"]) + built([b"v"], base_offset=(1 << 31) - 1), "none", None, 1 << 20)
+    assert [(b.base_offset, b.last_offset) for b in recordpress.read_batches(near)] == [(0, (1 << 31) - 1)]
+    last = built([b"v"], base_offset=(1 << 63) - 2, last_offset=(1 << 63) - 1)
+    assert pack(last + last, "none", None, 1 << 20) == last + last
+    short = bytearray(built([b"v"] * 5))
+    short[23:27] = (2).to_bytes(4, "big")
+    short[17:21] = recordpress.crc32c(short[21:]).to_bytes(4, "big")
+    both = bytes(short) + built([b"v"], base_offset=3)
+    assert pack(both, "none", None, 1 << 20) == both
 
 
 def test_negative_timestamps_are_not_packed() -> None:

@@ -161,6 +161,7 @@ class FileRecords:
         hop: HeaderWalk | None = None,
         *,
         transactional: bool = False,
+        idempotent: bool = False,
         check_crcs: bool = False,
         on_corrupt: OnCorrupt = "raise",
     ) -> Iterator[BatchHeader]:
@@ -172,6 +173,8 @@ class FileRecords:
             A walk over this file, which continues where it is. By default it begins at the first entry.
         transactional : bool
             Only batches of transactions.
+        idempotent : bool
+            Only batches with a producer id.
         check_crcs : bool
             A wrong checksum is damage too.
         on_corrupt : {'raise', 'skip'}
@@ -187,7 +190,7 @@ class FileRecords:
         while goes_on:
             wrong, goes_on = None, False
             try:
-                for header in hop.transactional() if transactional else hop:
+                for header in hop.transactional() if transactional else hop.idempotent() if idempotent else hop:
                     wrong = hop.checksum_error() if check_crcs else None
                     if wrong is None:
                         yield header

@@ -57,6 +57,7 @@ cdef class HeaderWalk:
     cdef int64_t last_offset
     cdef int64_t lowest         # of the offsets in the headers that were passed; a wrapper's is its last one
     cdef int64_t highest
+    cdef readonly int64_t latest  # timestamp in them; -1: none
     cdef readonly bint descends  # an entry begins before the end of one that was passed
     cdef bint found             # by a survey
     cdef int64_t first_found
@@ -70,6 +71,7 @@ cdef class HeaderWalk:
         self.largest = integer_of(max_message_bytes, "max_message_bytes", 0, INT32_MAX)
         self.window_bytes = 0 if window_bytes is None else integer_of(window_bytes, "window_bytes", SPARSE, INT32_MAX)
         self.file = file
+        self.latest = -1
         name = getattr(file, "name", None)
         self.name = name if isinstance(name, str) else None
         self.block = bytearray(min(self.window_bytes or WINDOW, max(self.end, 1)))
@@ -136,6 +138,7 @@ cdef class HeaderWalk:
         self.position += self.batch.size
         self.typical = self.batch.size
         self.last_offset = rp_batch_last_offset(&self.batch)
+        self.latest = max(self.latest, self.batch.max_timestamp)
         self.note_order(rp_batch_codec(&self.batch) != 0 and self.batch.magic < 2)
         return True
 
@@ -207,6 +210,12 @@ cdef class HeaderWalk:
         """The headers of all batches of transactions from here on."""
         while self.step():
             if self.batch.magic == 2 and self.batch.attributes & RP_TRANSACTIONAL:
+                yield header_of(&self.batch)
+
+    def idempotent(self):
+        """The headers of all batches with a producer id from here on, also those of markers."""
+        while self.step():
+            if self.batch.magic == 2 and self.batch.producer_id >= 0:
                 yield header_of(&self.batch)
 
     def table(self, most, check_crcs):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from recordpress._arguments import check_flags
@@ -28,6 +29,14 @@ from recordpress.log._open import Opened, open_paths
 from recordpress.log._progress import Progress, ProgressCallback
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.check.build_sidecars import Indexes
+from recordpress.log.copy._producers import (
+    Expiry,
+    ProducerScan,
+    SegmentProducers,
+    batches_to_leave,
+    last_snapshot,
+    snapshot_offsets,
+)
 from recordpress.log.copy._recompress_threads import RecompressThreads
 from recordpress.log.copy._segment_copy import SegmentCopy, copy_segment
 from recordpress.log.copy.manifest import (
@@ -65,13 +74,14 @@ class CopyJob:
     with_indexes: ClassVar[bool]  # whether each segment gets its indexes when it is copied
     codec: CodecChoice
     threads: Integer
+    expiry: Expiry | None = None  # of producers; None: no batches are joined
 
     def options(self) -> dict[str, Any]:
         """Return the options that decide which bytes are written, for the manifest."""
         raise NotImplementedError
 
-    def recompressor(self, threads: int = 1, file: str | None = None) -> RecompressThreads:
-        """Return the object that rewrites the entries of one segment."""
+    def recompressor(self, threads: int = 1, file: str | None = None, alone: bytes = b"") -> RecompressThreads:
+        """Return the object that rewrites the entries of one segment; those at the positions `alone` are not joined."""
         raise NotImplementedError
 
     def preview(self, partitions: tuple[Partition, ...]) -> Any:
@@ -112,6 +122,7 @@ class CopyTask(NamedTuple):
     segment: Segment
     directory: str
     info: FileInfo
+    alone: bytes = b""  # positions of batches that are not joined, int64
 
 
 class SegmentExecutor:
@@ -122,6 +133,10 @@ class SegmentExecutor:
     ) -> Iterator[FinishedSegment]:
         """Yield finished segments, each with the number of its partition."""
         return _run(job, tasks, work, state)
+
+    def scan(self, scan: ProducerScan) -> list[SegmentProducers]:
+        """Read the headers of segments."""
+        return scan.run()
 
     def load_proofs(self, work: WorkDirectory) -> Iterator[Manifest]:
         """Yield manifests of finished segments that earlier calls left in addition to the main manifest."""
@@ -253,7 +268,7 @@ def copy_to_target(
     segment, indexes = task.segment, Indexes(task.segment)
     look = indexes.look if job.with_indexes and task.directory else None
     with segment.records() as file:
-        recompressor = job.recompressor(threads, file.path)
+        recompressor = job.recompressor(threads, file.path, task.alone)
         copy = copy_segment(file, recompressor, files, target, step, look)
     try:
         job.check_segment(recompressor, segment.url)
@@ -323,7 +338,8 @@ def _copy_single(
         manifest = replace(manifest, lost=job.check_loss((partition,)))
         info = segment.filesystem.info(segment.path)
         state = CopyState(info.size or 0, 1, progress)
-        done = copy_to_target(job, CopyTask(0, segment, "", info), files, target, int(job.threads), state.step)
+        [task] = plan_joins(job, (partition,), [CopyTask(0, segment, "", info)], SegmentExecutor())
+        done = copy_to_target(job, task, files, target, int(job.threads), state.step)
         state.segment_done()
         state.report()
     copied = CopiedPartition(partition.topic, partition.partition, "", (), (done,))
@@ -382,6 +398,7 @@ def _copy_all(
         if not resume:
             _clear(work)
         tasks, done = _plan_work(partitions, manifest, work, resume, runner)
+        tasks = plan_joins(job, partitions, tasks, runner)
         kept = {(manifest.partitions[number].directory, f"{one.base_offset:020d}") for number, one in done}
         _remove_others(work, kept, {place.directory for place in manifest.partitions})
         state = CopyState(
@@ -558,6 +575,25 @@ def _plan_work(
     return tasks, done
 
 
+def plan_joins(
+    job: CopyJob, partitions: tuple[Partition, ...], tasks: list[CopyTask], runner: SegmentExecutor
+) -> list[CopyTask]:
+    """Return the tasks with the batches that are not joined: the last ones of producers, by all of their partition."""
+    if job.expiry is None:
+        return tasks
+    chosen = [partitions[number] for number in sorted({task.partition for task in tasks})]
+    snapshots = [small_files(partition) for partition in chosen]
+    offsets = [snapshot_offsets(names) for names in snapshots]
+    every = [(segment, found) for one, found in zip(chosen, offsets, strict=True) for segment in one.segments]
+    scanned = iter(runner.scan(ProducerScan(tuple(every))))
+    alone: dict[str, bytes] = {}
+    for partition, names in zip(chosen, snapshots, strict=True):
+        of_partition = list(islice(scanned, len(partition.segments)))
+        left = batches_to_leave(of_partition, last_snapshot(names), job.expiry)
+        alone.update(zip((segment.url for segment in partition.segments), left, strict=True))
+    return [task._replace(alone=alone[task.segment.url]) for task in tasks]
+
+
 def _finished_segments(
     manifest: Manifest, work: WorkDirectory, runner: SegmentExecutor
 ) -> dict[tuple[str, str], CopiedSegment]:
@@ -615,24 +651,26 @@ def copy_small_files(
     directory: str,
     names: tuple[str, ...] = _NAMES,
     suffixes: tuple[str, ...] = _SUFFIXES,
+    changed: Mapping[str, bytes] | None = None,
 ) -> list[str]:
-    """Copy the files next to the segments that refer to offsets, unchanged."""
-    found = sorted(_small_files(partition, names, suffixes).items())
+    """Copy the files next to the segments that refer to offsets, unchanged except for those that are given."""
+    found = sorted(small_files(partition, names, suffixes).items())
     for name, (files, info) in found:
         with files.open(info.path) as file, target.create(target.join(directory, name)) as writer:
-            writer.write(file.read_exactly(0, file.size))
+            given = (changed or {}).get(name)
+            writer.write(file.read_exactly(0, file.size) if given is None else given)
             writer.publish()
     return [name for name, _ in found]
 
 
 def list_copied_segments(partition: Partition, files: FileSystem, directory: str) -> list[Segment]:
-    """Return the segments of the copy."""
+    """Return the segments of the copy; quarantined ones are not among them."""
     paths = ((one.base_offset, files.join(directory, segment_name(one))) for one in partition.segments)
-    return [Segment(files, path, base_offset, files.url(path)) for base_offset, path in paths]
+    return [Segment(files, path, base_offset, files.url(path)) for base_offset, path in paths if _exists(files, path)]
 
 
-def _small_files(
-    partition: Partition, names: tuple[str, ...], suffixes: tuple[str, ...]
+def small_files(
+    partition: Partition, names: tuple[str, ...] = (), suffixes: tuple[str, ...] = (PRODUCER_SNAPSHOT_FILE_SUFFIX,)
 ) -> dict[str, tuple[FileSystem, FileInfo]]:
     """Return these files by name. The snapshots of a tier belong to the ends of segments and are left out."""
     found: dict[str, tuple[FileSystem, FileInfo]] = {}

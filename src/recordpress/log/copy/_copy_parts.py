@@ -72,7 +72,7 @@ class CopyPart(NamedTuple):
         part = part_of(self.task.segment, self.start, self.end)
         with part.records() as file:
             start, end = file.file.start, file.size
-            copy = copy_segment(file, self.job.recompressor(1, file.path), self.files, path)
+            copy = copy_segment(file, self.job.recompressor(1, file.path, self.task.alone), self.files, path)
         return CopiedPart(name, start, end, copy)
 
 

@@ -8,10 +8,18 @@ from recordpress.record.open_batch cimport open_batch
 from recordpress.record.recompress_batch cimport recompressor
 
 
+# Of joined batches. Without a number of bytes none are joined.
+ctypedef struct join_limits:
+    int64_t bytes           # of records before compression, and the header
+    int64_t records
+    int64_t message_bytes   # of the finished batch (max.message.bytes)
+
+
 # A batch that grows by whole batches of the source.
 ctypedef struct pack:
     bint open
     open_batch batch
+    int64_t most_records
     int64_t entries         # of the source that went in
     const uint8_t* start    # where they lie
     int64_t size
@@ -29,7 +37,7 @@ cdef bint may_join(const rp_batch* batch) noexcept nogil
 cdef bint follows(const pack* p, const rp_batch* batch) noexcept nogil
 
 # An open pack without records, for batches like this one.
-cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch, int64_t batch_bytes) noexcept nogil
+cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch, const join_limits* limits) noexcept nogil
 
 # Takes all records of a batch, or none: `taken` says which.
 cdef int pack_take(pack* p, const uint8_t* entry, const rp_batch* batch, const rp_source* source, bint* taken,

@@ -1,71 +1,101 @@
 """Small batches that become one: codecs see more of the data at once, and there are fewer headers.
 
-Only where nothing is lost: adjacent batches without a producer id (a broker finds duplicates by producer, epoch and
-sequence, which belong to the batch), with the same leader epoch, with CreateTime, and without a gap left by compaction.
-Only whole batches are joined, so an offset that began a batch may lie inside of one, but no batch is divided.
+Only where every field of every record stays the same: adjacent batches of one producer whose sequences and offsets are
+consecutive (a record's sequence is the batch's first one plus the record's offset delta), or without a producer, also
+over offsets that compaction removed; with the same leader epoch, timestamp type and transactional bit. Control batches
+and batches with a delete horizon are never joined. Only whole batches are joined, so an offset that began a batch may
+lie inside of one, but no batch is divided.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 
 from recordpress._buffers cimport pooled_free
 from recordpress._c.wire cimport (
-    RP_BATCH_HEADER, RP_CODEC_MASK, RP_NO_MEMORY, RP_OK, rp_batch_last_offset, rp_cursor, rp_cursor_of,
-    rp_record, rp_record_next,
+    RP_BATCH_HEADER, RP_CODEC_MASK, RP_LOG_APPEND_TIME, RP_NO_MEMORY, RP_OK, RP_TRANSACTIONAL, rp_batch_last_offset,
+    rp_cursor, rp_cursor_of, rp_record, rp_record_next, rp_sequence_add,
 )
 from recordpress.codecs.codec cimport codec_at
-from recordpress.record.encode cimport batch_begin, batch_encoder, plain_options
+from recordpress.record.encode cimport batch_begin, batch_encoder, keep_header, plain_options
 from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit
 
 
 cdef bint may_join(const rp_batch* b) noexcept nogil:
-    """Whether a v2 batch's header says only what its records say: CreateTime, no transaction, no control records, no
-    delete horizon, no producer, as many records as offsets."""
-    return (b.magic == 2 and b.attributes & ~RP_CODEC_MASK == 0 and b.producer_id == -1 and b.producer_epoch == -1
-            and b.base_sequence == -1 and b.records_count > 0
-            and <int64_t>b.records_count == <int64_t>b.last_offset_delta + 1)
+    """Whether a v2 batch has records, offsets in range, either all fields of a producer or none, and no other
+    attributes than a codec, LogAppendTime and a transaction."""
+    if b.magic != 2 or b.attributes & ~(RP_CODEC_MASK | RP_LOG_APPEND_TIME | RP_TRANSACTIONAL) or b.records_count <= 0:
+        return False
+    if b.last_offset_delta < 0 or not 0 <= b.base_offset <= INT64_MAX - b.last_offset_delta - 1:
+        return False
+    if b.producer_id < 0:
+        return (b.producer_id == -1 and b.producer_epoch == -1 and b.base_sequence == -1
+                and not b.attributes & RP_TRANSACTIONAL)
+    return b.producer_epoch >= 0 and b.base_sequence >= 0
 
 
 cdef bint follows(const pack* p, const rp_batch* b) noexcept nogil:
-    return b.base_offset == p.next_offset and b.partition_leader_epoch == p.first.partition_leader_epoch
+    cdef const rp_batch* first = &p.first
+    if b.partition_leader_epoch != first.partition_leader_epoch:
+        return False
+    if (b.attributes ^ first.attributes) & ~RP_CODEC_MASK:
+        return False
+    if b.attributes & RP_LOG_APPEND_TIME and b.max_timestamp != first.max_timestamp:
+        return False
+    if b.base_offset < p.next_offset or rp_batch_last_offset(b) - first.base_offset > INT32_MAX:
+        return False
+    if b.producer_id != first.producer_id or b.producer_epoch != first.producer_epoch:
+        return False
+    return b.producer_id < 0 or (
+        b.base_offset == p.next_offset
+        and b.base_sequence == rp_sequence_add(first.base_sequence, <int32_t>(b.base_offset - first.base_offset)))
 
 
-cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch, int64_t batch_bytes) noexcept nogil:
+cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch, const join_limits* limits) noexcept nogil:
     p.open = True
     p.entries = p.size = 0
     p.codecs = 0
     p.first = batch[0]
     p.batch.records.size = 0
     plain_options(&p.batch.encoder.options, 2, r.context.codecs, r.codec, r.level)
-    p.batch.encoder.options.partition_leader_epoch = batch.partition_leader_epoch
+    keep_header(&p.batch.encoder.options, batch)
+    p.batch.encoder.options.attributes |= batch.attributes & ~RP_CODEC_MASK
+    p.batch.encoder.options.log_append_time = batch.max_timestamp
+    p.most_records = limits.records
     batch_begin(&p.batch.encoder, batch.base_offset)
-    batch_limit(&p.batch, <size_t>max(batch_bytes - RP_BATCH_HEADER, 0))
+    batch_limit(&p.batch, <size_t>max(limits.bytes - RP_BATCH_HEADER, 0))
 
 
 cdef int pack_take(pack* p, const uint8_t* entry, const rp_batch* batch, const rp_source* source, bint* taken,
                    rp_error* err) noexcept nogil:
     cdef batch_encoder before = p.batch.encoder
     cdef size_t size = p.batch.records.size
-    cdef int status = take_records(p, source, err)
-    taken[0] = status == RP_OK
-    if status != RP_OK:
+    cdef int64_t last_offset = rp_batch_last_offset(batch)
+    cdef int status = BATCH_FULL
+    if before.records_count + batch.records_count <= p.most_records:
+        status = take_records(p, source, err)
+    taken[0] = status == RP_OK and p.batch.encoder.last_offset <= last_offset
+    if not taken[0]:
         p.batch.encoder, p.batch.records.size = before, size
         return status if status == RP_NO_MEMORY else RP_OK
+    p.batch.encoder.last_offset = last_offset  # compaction may have removed the last records
     p.entries += 1
     p.size += batch.size
     p.codecs |= <uint64_t>1 << codec_at(before.options.codecs, entry, batch)
-    p.next_offset = <int64_t>(<uint64_t>rp_batch_last_offset(batch) + 1)
+    p.next_offset = last_offset + 1
     return RP_OK
 
 
 cdef int take_records(pack* p, const rp_source* source, rp_error* err) noexcept nogil:
     """RP_OK, or why a record cannot be in the new batch: it breaks a rule of Kafka's builders (a negative timestamp),
-    has attributes, which are written as 0, or is too much for the batch."""
+    has attributes, which are written as 0, or is too much for the batch. Under LogAppendTime the producer's timestamps
+    stay, although no reader shows them."""
+    cdef rp_source given = source[0]
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef rp_record r
     cdef int32_t i
     cdef int status
-    for i in range(source.count):
-        status = rp_record_next(source, &cursor, i, &r, err)
+    given.log_append_time = False
+    for i in range(given.count):
+        status = rp_record_next(&given, &cursor, i, &r, err)
         if status == RP_OK:
             status = BATCH_FULL if r.attributes else batch_add(&p.batch, &r, err)
         if status != RP_OK:

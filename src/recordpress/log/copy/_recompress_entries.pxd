@@ -7,7 +7,7 @@ from recordpress._c.wire cimport rp_error
 from recordpress._threads cimport task
 from recordpress.codecs.codec cimport codec_table
 from recordpress.log.copy._change_entry_magic cimport conversion
-from recordpress.log.copy._join cimport pack
+from recordpress.log.copy._join cimport join_limits, pack
 from recordpress.record.recompress_batch cimport recompressor
 
 
@@ -28,7 +28,10 @@ ctypedef struct content:
 ctypedef struct recompress_run:
     task task
     bint reading            # the entries are only read
-    int64_t batch_bytes     # of batches that small ones are joined to; 0: they are not joined
+    join_limits limits
+    int64_t base            # where `data` lies in the file
+    const int64_t* alone    # positions in the file, in order, of batches that are not joined
+    const int64_t* alone_end
     double most             # part of its old bytes that a new batch must stay below
     const codec_table* codecs
     const uint8_t* data

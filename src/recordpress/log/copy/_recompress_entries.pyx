@@ -209,7 +209,7 @@ cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* sou
     """The entry goes into the open pack or begins one, where it may be joined with others."""
     cdef pack* p = &r.pack
     cdef const rp_batch* batch = &r.recompressor.batch
-    cdef bint joins = r.batch_bytes and may_join(batch)
+    cdef bint joins = r.limits.bytes and may_join(batch) and not is_alone(r)
     if p.open and joins and follows(p, batch):
         if pack_take(p, entry, batch, source, packed, &r.error) != RP_OK:
             return r.error.status
@@ -220,7 +220,7 @@ cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* sou
         return r.error.status
     if not joins:
         return RP_OK
-    pack_begin(p, &r.recompressor, batch, r.batch_bytes)
+    pack_begin(p, &r.recompressor, batch, &r.limits)
     if pack_take(p, entry, batch, source, packed, &r.error) != RP_OK:
         return r.error.status
     p.open = packed[0]
@@ -230,6 +230,14 @@ cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* sou
         p.source = source[0]
         keep_records(r)
     return RP_OK
+
+
+cdef bint is_alone(recompress_run* r) noexcept nogil:
+    """Whether the entry at hand is one of those that are not joined; entries come in order."""
+    cdef int64_t position = r.base + r.recompressor.batch.position
+    while r.alone < r.alone_end and r.alone[0] < position:
+        r.alone += 1
+    return r.alone < r.alone_end and r.alone[0] == position
 
 
 cdef void keep_records(recompress_run* r) noexcept nogil:
@@ -259,9 +267,11 @@ cdef int end_pack(recompress_run* r) noexcept nogil:
 
 cdef int write_pack(recompress_run* r, pack* p) noexcept nogil:
     cdef size_t start = r.recompressor.out.size
+    cdef int64_t size
     if batch_close(&p.batch, r.recompressor.context, &r.recompressor.out, &r.error) != RP_OK:
         return r.error.status
-    if is_gain(r, r.recompressor.out.size - start, p.size):
+    size = <int64_t>(r.recompressor.out.size - start)
+    if is_gain(r, <size_t>size, p.size) and size <= r.limits.message_bytes:
         if prove_forms(r, start, p.form_start, p.form_end) != RP_OK:
             return r.error.status
         return RP_OK if r.after.next_offset == p.next_offset else fail_mismatch(r, 0, 0)

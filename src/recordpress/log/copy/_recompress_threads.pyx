@@ -15,6 +15,7 @@ from recordpress.checksum cimport crc32c_combined
 from recordpress.codecs.codec cimport CODEC_ROWS, LEVEL_DEFAULT, codec
 from recordpress.codecs.table cimport CodecTable, codec_of, level_of, name_of, table_of
 from recordpress.log._digest cimport RecordDigest
+from recordpress.log.copy._join cimport join_limits
 from recordpress.log.copy._recompress_entries cimport content, recompress_entries, recompress_run, recompress_run_free
 from recordpress.record.change_magic cimport LOST_KINDS
 
@@ -23,6 +24,7 @@ from collections import deque
 from recordpress._arguments import MOST_THREADS
 from recordpress.codecs import DEFAULT_MAX_SIZE
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError, InvalidRecordError
+from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES
 from recordpress.record.change_magic import LOST
 
 cdef enum:
@@ -55,6 +57,25 @@ cdef double most_of(object min_gain, int codec_id) except? -1:
     return 1 - <double>min_gain
 
 
+cdef join_limits limits_of(object batch_bytes, object batch_records, object max_message_bytes) except *:
+    """The limits of joined batches; all zero if neither a size nor a number of records is given."""
+    cdef join_limits limits
+    cdef int64_t most = integer_of(max_message_bytes, "max_message_bytes", 1, INT32_MAX)
+    memset(&limits, 0, sizeof(join_limits))
+    if batch_bytes is None and batch_records is None:
+        return limits
+    limits.bytes = limits.message_bytes = most
+    limits.records = INT32_MAX
+    if batch_records is not None:
+        limits.records = integer_of(batch_records, "batch_records", 1, INT32_MAX)
+    if batch_bytes is not None:
+        limits.bytes = integer_of(batch_bytes, "batch_bytes", 1, INT32_MAX)
+    if limits.bytes > most:
+        raise InvalidArgumentError(f"batch_bytes {limits.bytes} is more than max_message_bytes {most}: brokers refuse "
+                                   "batches that are larger than the topic's max.message.bytes", field="batch_bytes")
+    return limits
+
+
 cdef void add_content(content* to, const content* c) noexcept nogil:
     to.records += c.records
     to.control_records += c.control_records
@@ -81,6 +102,7 @@ cdef class RecompressThreads:
     cdef Threads threads
     cdef int n_threads
     cdef int64_t run_bytes
+    cdef InputView alone
     cdef object ahead
     cdef content read
     cdef content written
@@ -91,7 +113,8 @@ cdef class RecompressThreads:
     cdef readonly int64_t left
     cdef object file
 
-    def __init__(self, compression_type, level=None, *, batch_bytes=None, min_gain=0.0, threads=1,
+    def __init__(self, compression_type, level=None, *, batch_bytes=None, batch_records=None,
+                 max_message_bytes=DEFAULT_MAX_MESSAGE_BYTES, alone=b"", min_gain=0.0, threads=1,
                  max_decompressed_bytes=DEFAULT_MAX_SIZE, codecs=None, file=None, magic=None, reading=False):
         cdef const codec* row
         self.table = table_of(codecs)
@@ -108,12 +131,14 @@ cdef class RecompressThreads:
             self.template.recompressor.least_magic = row.least_magic
             self.template.recompressor.level = level_of(row, level)
             self.template.most = most_of(min_gain, row.id)
-        if batch_bytes is not None:
-            self.template.batch_bytes = integer_of(batch_bytes, "batch_bytes", 1, INT32_MAX)
+        self.template.limits = limits_of(batch_bytes, batch_records, max_message_bytes)
+        self.alone = InputView(alone)
+        self.template.alone = <const int64_t*>self.alone.data
+        self.template.alone_end = self.template.alone + self.alone.size // <int64_t>sizeof(int64_t)
         cap = integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
         self.template.recompressor.cap = <size_t>cap
         self.n_threads = <int>integer_of(threads, "threads", 1, MOST_THREADS)
-        self.run_bytes = max(<int64_t>RUN_BYTES, PACKS_PER_RUN * self.template.batch_bytes)
+        self.run_bytes = max(<int64_t>RUN_BYTES, PACKS_PER_RUN * self.template.limits.bytes)
         self.digest = RecordDigest()
         self.ahead = deque()
         self.file = file
@@ -178,10 +203,12 @@ cdef class RecompressThreads:
 
     cdef int _put(self, InputView view, int64_t start, int64_t end, int64_t base) except -1:
         cdef Run run = Run.__new__(Run)
+        while self.template.alone < self.template.alone_end and self.template.alone[0] < base + start:
+            self.template.alone += 1
         run.run = self.template
         run.run.task.run = recompress_entries
         run.run.data = view.data
-        run.run.start, run.run.end = start, end
+        run.run.start, run.run.end, run.run.base = start, end, base
         run.view = view
         run.base = base
         self.threads.put(run, &run.run.task)

@@ -1,5 +1,7 @@
 """`recordpress.convert` and `recordpress.transcode`, which import their implementation on the first call."""
 
+from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES, EXPIRATION_MS
+
 TYPE_CHECKING = False  # as in recordpress._lazy
 if TYPE_CHECKING:
     import os
@@ -9,7 +11,7 @@ if TYPE_CHECKING:
     from recordpress.log import Progress
     from recordpress.log.copy.manifest import Manifest
     from recordpress.log.copy.transcode import Estimate
-    from recordpress.typing import Integer, Level
+    from recordpress.typing import Integer, Level, Time
 
 
 def convert(
@@ -120,6 +122,10 @@ def transcode(
     *,
     level: "Level" = None,
     batch_bytes: "Integer | None" = None,
+    batch_records: "Integer | None" = None,
+    max_message_bytes: "Integer" = DEFAULT_MAX_MESSAGE_BYTES,
+    producer_id_expiration_ms: "Integer" = EXPIRATION_MS,
+    as_of: "Time | None" = None,
     min_gain: "float | None" = 0.0,
     threads: "Integer" = 1,
     resume: bool = True,
@@ -139,8 +145,9 @@ def transcode(
     one call at a time may work on a `dst`. In an object store, which cannot rename, files get their names one by one;
     the manifest is written last.
 
-    ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and ``.txnindex`` files are copied.
-    ``.index`` and ``.timeindex`` hold byte positions and are made again. In an object store they are left out; a
+    ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and ``.txnindex`` files are copied. Where the
+    last batch of a producer in a snapshot was joined with earlier ones, its entry says so. ``.index`` and
+    ``.timeindex`` hold byte positions and are made again. In an object store they are left out; a
     broker that finds none rebuilds them.
 
     Parameters
@@ -155,9 +162,22 @@ def transcode(
     level : int, optional
         As in `recompress`; None is what Kafka's Java producer does by default.
     batch_bytes : int, optional
-        Join adjacent small batches into batches of up to this many bytes before compression. Not joined are control
-        batches and batches with a producer id, a transaction, LogAppendTime or records removed by compaction. Without
-        this option no batches are joined.
+        Join adjacent small batches into batches of up to this many bytes before compression. Joined are batches of one
+        producer whose offsets and sequences are consecutive, and batches without a producer id, also over offsets that
+        compaction removed; if transaction, leader epoch and timestamp type are equal (and, for LogAppendTime, the
+        timestamp). Control batches and batches with a delete horizon are never joined. Without this option and
+        `batch_records` no batches are joined.
+    batch_records : int, optional
+        The same, up to this many records; with `batch_bytes`, what is reached first.
+    max_message_bytes : int
+        The topic's ``max.message.bytes``: no joined batch is larger, before or after compression.
+    producer_id_expiration_ms : int
+        The broker's ``producer.id.expiration.ms``. A producer that was idle that long before `as_of`, with no open
+        transaction, is expired (Kafka's ProducerStateManager.isProducerExpired). Of every other producer the last five
+        batches are not joined, because a broker compares a retry with them (ProducerStateEntry).
+    as_of : int, datetime or str, optional
+        The time that producers are idle before. By default the last append to the partition, by its snapshots and
+        timestamps, but never later than now.
     min_gain : float | None
         The fraction of its bytes by which a batch must become smaller; otherwise its old bytes are copied. They are
         also copied if the batch has this codec already and no level is given. None, or ``none`` as the codec: the new
@@ -208,5 +228,14 @@ def transcode(
     from recordpress.codecs.choice import CodecChoice
     from recordpress.log.copy.transcode import TranscodeJob
 
-    job = TranscodeJob(CodecChoice(compression_type, level, codecs), batch_bytes, min_gain, threads)
+    job = TranscodeJob(
+        CodecChoice(compression_type, level, codecs),
+        batch_bytes,
+        min_gain,
+        threads,
+        batch_records=batch_records,
+        max_message_bytes=max_message_bytes,
+        producer_id_expiration_ms=producer_id_expiration_ms,
+        as_of=as_of,
+    )
     return job.run(src, dst, resume, dry_run, progress)  # type: ignore[no-any-return]

@@ -63,7 +63,7 @@ class ConvertJob(CopyJob):
             "allow_loss": list(self.allow_loss),
         }
 
-    def recompressor(self, threads: int = 1, file: str | None = None) -> RecompressThreads:
+    def recompressor(self, threads: int = 1, file: str | None = None, alone: bytes = b"") -> RecompressThreads:
         return self._recompressor(threads, file, reading=False)
 
     def _recompressor(self, threads: int, file: str | None, *, reading: bool) -> RecompressThreads:

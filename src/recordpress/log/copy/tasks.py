@@ -35,6 +35,7 @@ from recordpress.log.copy._copy_log import (
     segment_name,
 )
 from recordpress.log.copy._copy_parts import CopiedPart, CopyPart, DamagedPart, cut_parts, join_parts
+from recordpress.log.copy._producers import ProducerScan, SegmentProducers
 from recordpress.log.copy._quarantine import damage_of_source, quarantine_segment
 from recordpress.log.copy.manifest import (
     FORMAT,
@@ -112,7 +113,7 @@ class JoinGroup(NamedTuple):
         return join_parts(self.group.job, task, files, parts, min(self.threads, _cores()))
 
 
-CopyWork: TypeAlias = "CopyGroup | CopyPart | JoinGroup"
+CopyWork: TypeAlias = "CopyGroup | CopyPart | JoinGroup | ProducerScan"
 SendWork: TypeAlias = "Callable[[Sequence[CopyWork]], Sequence[Any]]"
 
 
@@ -128,7 +129,8 @@ def transcode_by(
 ) -> Manifest:
     """Copy a log by `job`, whose groups other processes run.
 
-    `send` calls `copy_group` for each group and returns the results in order; a second call joins parts. `group_bytes`
+    `send` calls `copy_group` for each group and returns the results in order. If batches are joined, an earlier call
+    reads the headers of all segments; a last one joins the parts of segments. `group_bytes`
     maps the bytes of all segments to the size of a group and of a part, and `side_by_side` returns the number of groups
     that run at a time.
     """
@@ -211,6 +213,12 @@ class RemoteExecutor(SegmentExecutor):
             for directory in {work.path, *(task.directory for task in tasks)}:
                 with suppress(FileNotFoundError):
                     work.files.sweep(directory)  # parts, and what attempts left that were killed, or overtaken
+
+    def scan(self, scan: ProducerScan) -> list[SegmentProducers]:
+        share = -(-len(scan.segments) // self._side_by_side()) or 1
+        starts = range(0, len(scan.segments), share)
+        found = self._send([ProducerScan(scan.segments[start : start + share]) for start in starts]) if starts else ()
+        return [segment for part in found for segment in part]
 
     def _join(
         self,

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, cast, get_args
 
-from recordpress._arguments import MOST_THREADS, choice, integer
+from recordpress._arguments import INT64_MAX, MOST_THREADS, choice, integer
+from recordpress._arguments import time as time_of
 from recordpress.codecs.choice import CodecChoice
+from recordpress.files import FileSystem
 from recordpress.log._segment import Partition, Segment
-from recordpress.log.copy._copy_log import CopyJob, number_of
+from recordpress.log.copy._copy_log import (
+    CopyJob,
+    copy_small_files,
+    list_copied_segments,
+    number_of,
+    small_files,
+)
+from recordpress.log.copy._producers import Expiry, fit_snapshots
 from recordpress.log.copy._recompress_threads import RecompressThreads
-from recordpress.typing import Integer
+from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES, EXPIRATION_MS
+from recordpress.typing import Integer, Time
 
 OnDamage: TypeAlias = Literal["raise", "quarantine"]
 ON_DAMAGE = get_args(OnDamage)
@@ -61,9 +71,16 @@ class TranscodeJob(CopyJob):
     min_gain: float | None = 0.0
     threads: Integer = 1
     on_corrupt: OnDamage = "raise"
+    batch_records: Integer | None = None
+    max_message_bytes: Integer = DEFAULT_MAX_MESSAGE_BYTES
+    producer_id_expiration_ms: Integer = EXPIRATION_MS
+    as_of: Time | None = None
 
     def __post_init__(self) -> None:
         integer(self.threads, "threads", 1, MOST_THREADS)
+        integer(self.producer_id_expiration_ms, "producer_id_expiration_ms", 1, INT64_MAX)
+        if self.as_of is not None:
+            object.__setattr__(self, "as_of", time_of(self.as_of, "as_of"))
         choice("on_corrupt", self.on_corrupt, ON_DAMAGE)
         self.recompressor()  # checks batch_bytes and min_gain
 
@@ -74,16 +91,38 @@ class TranscodeJob(CopyJob):
             "batch_bytes": number_of(self.batch_bytes),
             "min_gain": self.min_gain,
         }
+        if self.expiry is not None:
+            options |= {
+                "batch_records": number_of(self.batch_records),
+                "max_message_bytes": number_of(self.max_message_bytes),
+                "producer_id_expiration_ms": self.expiry.expiration_ms,
+                "as_of": self.expiry.as_of,
+            }
         return options if self.on_corrupt == "raise" else options | {"on_corrupt": self.on_corrupt}
 
-    def recompressor(self, threads: int = 1, file: str | None = None) -> RecompressThreads:
+    @property
+    def expiry(self) -> Expiry | None:  # type: ignore[override]
+        if self.batch_bytes is None and self.batch_records is None:
+            return None
+        return Expiry(int(self.producer_id_expiration_ms), cast("int | None", self.as_of))
+
+    def recompressor(self, threads: int = 1, file: str | None = None, alone: bytes = b"") -> RecompressThreads:
         return RecompressThreads(
             **self.codec.options,
             batch_bytes=self.batch_bytes,
+            batch_records=self.batch_records,
+            max_message_bytes=self.max_message_bytes,
+            alone=alone,
             min_gain=self.min_gain,
             threads=threads,
             file=file,
         )
+
+    def write_sidecars(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
+        changed: dict[str, bytes] = {}
+        if self.expiry is not None:
+            changed = fit_snapshots(list_copied_segments(partition, files, directory), small_files(partition))
+        return copy_small_files(partition, files, directory, changed=changed)
 
     def preview(self, partitions: tuple[Partition, ...]) -> Estimate:
         return _estimate(self, partitions)
