@@ -14,6 +14,8 @@ from cli.conftest import Run, environment
 from cli.logs import SEGMENT, batches, damaged, files_of, partition
 from recordpress.log import Manifest
 
+T = 1_700_000_000_000
+
 
 def offsets(path: Path) -> list[int]:
     return [record.offset for batch in recordpress.read_batches(path.read_bytes()) for record in batch]
@@ -70,6 +72,29 @@ def test_small_batches_are_joined(run: Run, tmp_path: Path) -> None:
     assert run("transcode", source, target, "--codec", "zstd", "--batch-bytes", "1MiB").status == 0
     assert len(list(recordpress.read_batches((target / SEGMENT).read_bytes()))) == 1
     assert offsets(target / SEGMENT) == list(range(50))
+
+
+def test_depth_in_records_and_the_last_batches_of_producers(run: Run, tmp_path: Path) -> None:
+    data = b"".join(
+        recordpress.write_records(
+            [b"value" * 20] * 10, timestamps=T, base_offset=at, producer_id=7, producer_epoch=0, base_sequence=at
+        )
+        for at in range(0, 200, 10)
+    )
+    source = partition(tmp_path, data)
+    options = ["--codec", "zstd", "--batch-records", "40"]
+    for name, more, depths in (
+        ("a-0", [], [40] * 3 + [30] + [10] * 5),
+        ("b-0", ["--as-of", str(T + 1000), "--producer-id-expiration-ms", "1000"], [40] * 5),
+        ("c-0", ["--as-of", str(T + 999), "--producer-id-expiration-ms", "1000"], [40] * 3 + [30] + [10] * 5),
+        ("d-0", ["--as-of", "2030-01-01", "--max-message-bytes", "3000"], [20] * 10),
+    ):
+        assert run("transcode", source, tmp_path / name, *options, *more).status == 0
+        found = recordpress.read_batches((tmp_path / name / SEGMENT).read_bytes())
+        assert [batch.records_count for batch in found] == depths
+    done = run("transcode", source, tmp_path / "e-0", "--codec", "zstd", "--batch-bytes", "2MiB")
+    assert done.status == 2
+    assert "batch_bytes 2097152 is more than max_message_bytes 1048576" in done.err
 
 
 def test_batches_that_would_not_become_smaller_stay(run: Run, tmp_path: Path) -> None:

@@ -30,6 +30,9 @@ MADE_AGAIN = {".index", ".timeindex"}
 NAMES = ("txn_topic-0", "headers-v2-0", "headers-v2-1")
 
 
+T = 1_700_000_000_000
+
+
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
     """A log dir of three partitions with transactions, headers and several segments."""
@@ -95,20 +98,48 @@ def test_one_large_segment_is_done_in_parts(spark: Any, tmp_path: Path) -> None:
     directory = tmp_path / "logs" / "t-0"
     directory.mkdir(parents=True)
     values = [os.urandom(1000) for _ in range(1000)]
-    batches = [recordpress.write_records(values, base_offset=1000 * number) for number in range(36)]
+    producers = [{"producer_id": 7, "producer_epoch": 0, "base_sequence": 1000 * number} for number in range(18)]
+    batches = [
+        recordpress.write_records(values, base_offset=1000 * number, **more)
+        for number, more in enumerate([*producers, *[{}] * 18])
+    ]
     (directory / f"{0:020d}.log").write_bytes(b"".join(batches))
+    joined: dict[str, Any] = {"batch_bytes": 1 << 21, "max_message_bytes": 1 << 21, "min_gain": None}
     jobs = spark.sparkContext.statusTracker()
     spark.sparkContext.setJobGroup("parts", "")
-    recordpress.spark.transcode(spark, tmp_path / "logs", tmp_path / "copy", "lz4", batch_bytes=1 << 21, min_gain=None)
+    recordpress.spark.transcode(spark, tmp_path / "logs", tmp_path / "copy", "lz4", **joined)
     stages = [
         jobs.getStageInfo(stage) for job in jobs.getJobIdsForGroup("parts") for stage in jobs.getJobInfo(job).stageIds
     ]
     spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
     assert max(stage.numTasks for stage in stages if stage) == 3
-    recordpress.transcode(tmp_path / "logs", tmp_path / "other", "lz4", batch_bytes=1 << 21, min_gain=None)
+    recordpress.transcode(tmp_path / "logs", tmp_path / "other", "lz4", **joined)
+    assert 18 < len(list(recordpress.open_log(tmp_path / "copy").batches())) < 25
     for path in (tmp_path / "other").rglob("*.*"):
         assert (tmp_path / "copy" / path.relative_to(tmp_path / "other")).read_bytes() == path.read_bytes()
     assert not list(tmp_path.rglob(".*"))
+
+
+def test_producers_that_expired_are_joined(spark: Any, tmp_path: Path) -> None:
+    """By the headers of all segments, which executors read; the copy is that of one process."""
+    directory = tmp_path / "logs" / "t-0"
+    directory.mkdir(parents=True)
+    for start in range(0, 900, 300):
+        data = [
+            recordpress.write_records(
+                [b"value"] * 10, timestamps=T, base_offset=at, producer_id=7, producer_epoch=0, base_sequence=at
+            )
+            for at in range(start, start + 300, 10)
+        ]
+        (directory / f"{start:020d}.log").write_bytes(b"".join(data))
+    for as_of, batches in ((T + 999, [300, 300, 250, *[10] * 5]), (T + 1000, [300] * 3)):
+        joined: dict[str, Any] = {"batch_records": 1000, "as_of": as_of, "producer_id_expiration_ms": 1000}
+        recordpress.spark.transcode(spark, tmp_path / "logs", tmp_path / f"copy-{as_of}", "lz4", **joined).collect()
+        recordpress.transcode(tmp_path / "logs", tmp_path / f"other-{as_of}", "lz4", **joined)
+        assert [b.header.records_count for b in recordpress.open_log(tmp_path / f"copy-{as_of}").batches()] == batches
+        for path in (tmp_path / f"other-{as_of}").rglob("*.*"):
+            copy = tmp_path / f"copy-{as_of}" / path.relative_to(tmp_path / f"other-{as_of}")
+            assert copy.read_bytes() == path.read_bytes()
 
 
 def test_an_estimate_writes_nothing(spark: Any, logs: Path, tmp_path: Path) -> None:

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 from recordpress._arguments import check_flags
 from recordpress.codecs.choice import CodecChoice
 from recordpress.log import CopiedPartition
+from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES, EXPIRATION_MS
 from recordpress.log.copy.tasks import CopyWork, OnDamage, TranscodeJob, copy_group, transcode_by
 from recordpress.spark._codecs import Codecs, registry_of
 from recordpress.spark._jobs import Paths, cores_of, schema_of, task_bytes
 from recordpress.spark._run import run, table
-from recordpress.typing import CompressionType, Integer, Level
+from recordpress.typing import CompressionType, Integer, Level, Time
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,6 +47,10 @@ def transcode(
     *,
     level: Level = None,
     batch_bytes: Integer | None = None,
+    batch_records: Integer | None = None,
+    max_message_bytes: Integer = DEFAULT_MAX_MESSAGE_BYTES,
+    producer_id_expiration_ms: Integer = EXPIRATION_MS,
+    as_of: Time | None = None,
     min_gain: float | None = 0.0,
     resume: bool = True,
     dry_run: bool = False,
@@ -72,7 +77,9 @@ def transcode(
     dst : path or URL
         Does not exist yet, and lies outside of `src`. If `src` is the directory of one partition, `dst` becomes that
         directory if its name is a partition's (``topic-0``), else a log dir that holds it.
-    compression_type, level, batch_bytes, min_gain, resume
+    compression_type, level, batch_bytes, batch_records, max_message_bytes, min_gain, resume
+        As for `recordpress.transcode`.
+    producer_id_expiration_ms, as_of
         As for `recordpress.transcode`.
     dry_run : bool
         Only estimate the result, on the driver, from the first megabytes of up to 16 segments.
@@ -114,7 +121,16 @@ def transcode(
 
     check_flags(resume=resume, dry_run=dry_run)
     codec = CodecChoice(compression_type, level, registry_of(codecs))
-    job = TranscodeJob(codec, batch_bytes, min_gain, on_corrupt=on_corrupt)
+    job = TranscodeJob(
+        codec,
+        batch_bytes,
+        min_gain,
+        on_corrupt=on_corrupt,
+        batch_records=batch_records,
+        max_message_bytes=max_message_bytes,
+        producer_id_expiration_ms=producer_id_expiration_ms,
+        as_of=as_of,
+    )
     if dry_run:
         estimate = job.run(src, dst, resume, True, None)
         return table(spark, [dict(zip(_ESTIMATE.names, estimate, strict=True))], _ESTIMATE)

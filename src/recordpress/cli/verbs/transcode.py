@@ -8,13 +8,15 @@ from typing import Any
 import click
 
 import recordpress
+from recordpress._arguments import INT32_MAX
 from recordpress.cli._command import copy_options, paths, target, verb
 from recordpress.cli._findings import plural, print_copy
 from recordpress.cli._outcome import CLEAN
 from recordpress.cli._output import count, duration, percent, print_json, print_table, shown, size
-from recordpress.cli._parameters import SHARE, SIZE, one_or_several
+from recordpress.cli._parameters import SHARE, SIZE, Timestamp, one_or_several
 from recordpress.cli._progress import Progress
 from recordpress.log import CopiedPartition, Estimate, Manifest
+from recordpress.log.copy.defaults import EXPIRATION_MS
 
 
 @verb(
@@ -22,6 +24,8 @@ from recordpress.log import CopiedPartition, Estimate, Manifest
     ("recordpress transcode /backup/orders-0 /cold/orders-0 --codec zstd --level 9", "Recompress a partition."),
     ("recordpress transcode /backup/kafka-logs /cold/kafka-logs --codec zstd --batch-bytes 1MiB",
      "Recompress a log dir, and join small batches, which compress badly."),
+    ("recordpress transcode /backup/orders-0 /cold/orders-0 --codec zstd --batch-records 1000 --as-of 2026-09-01",
+     "Join batches to 1,000 records each, also the last ones of producers that were idle on the day before."),
     ("recordpress transcode /backup/kafka-logs /cold/kafka-logs --codec zstd --dry-run", "Estimate the saving."),
 )  # fmt: skip
 @paths()
@@ -30,8 +34,33 @@ from recordpress.log import CopiedPartition, Estimate, Manifest
 @click.option(
     "--batch-bytes",
     type=SIZE,
-    help="Size up to which adjacent small batches are joined before compression; batches of idempotent and "
-    "transactional producers, which brokers know by their sequence numbers, are never joined.",
+    help="Size up to which adjacent small batches are joined before compression: batches of one producer with "
+    "consecutive sequences and offsets, and batches without a producer.",
+)
+@click.option(
+    "--batch-records",
+    type=click.IntRange(1, INT32_MAX),
+    help="Number of records up to which they are joined; with --batch-bytes, what is reached first.",
+)
+@click.option(
+    "--max-message-bytes",
+    type=SIZE,
+    default="1MiB",
+    show_default=True,
+    help="The max.message.bytes of the topic: no joined batch is larger.",
+)
+@click.option(
+    "--producer-id-expiration-ms",
+    type=click.IntRange(1),
+    default=EXPIRATION_MS,
+    show_default=True,
+    help="The producer.id.expiration.ms of the broker. The last five batches of a producer are not joined, unless it "
+    "was idle this long: a broker compares a retry with them.",
+)
+@click.option(
+    "--as-of",
+    type=Timestamp(),
+    help="Time that producers were idle before; default: the last append to their partition.",
 )
 @click.option(
     "--min-gain",
