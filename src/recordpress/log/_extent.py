@@ -15,6 +15,7 @@ from recordpress.log._segment import Segment
 from recordpress.log.sidecars.offset_index import ENTRY_SIZE, OffsetPosition, read_offset_index
 
 _TAIL_BYTES = 1_048_588  # what a batch has at most, by default (ServerLogConfigs.MAX_MESSAGE_BYTES_DEFAULT)
+_HEADER_BYTES = 512  # of one header
 _UNKNOWN = -(1 << 63)
 
 
@@ -56,6 +57,14 @@ def extent_of(segment: Segment) -> Extent | None:
                 start = _UNKNOWN if is_wrapper else min(header.base_offset, segment.base_offset)
                 return Extent(min(start, lowest), max(highest, header.last_offset + 1, segment.base_offset + 1))
     return Extent(_UNKNOWN, last[1]) if last else None
+
+
+def begins_before_its_name(segment: Segment) -> bool:
+    """Whether the first offset of a segment is below its base offset."""
+    with suppress(FileNotFoundError, RecordpressError), segment.records(complete=False) as file:
+        header = next(file.headers(window_bytes=_HEADER_BYTES), None)
+        return header is not None and header.base_offset < segment.base_offset
+    return False  # its reader reports it
 
 
 def end_of(segment: Segment) -> int | None:

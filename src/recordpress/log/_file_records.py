@@ -311,7 +311,7 @@ class FileRecords:
             if not skip:
                 raise
             options["aborted_transactions"] = results.aborted_transactions
-            if options.get("ascending_from") is not None:
+            if options.get("ascending_from") is not None and self.next_offset is not None:
                 options["ascending_from"] = self.next_offset
             return self._next_entry(self.headers(self.valid_bytes), error, self.next_offset)
         return None

@@ -26,6 +26,7 @@ from recordpress.log._extent import Extent, extent_of, is_local, last_known_offs
 from recordpress.log._file_records import FileRecords
 from recordpress.log._part import SegmentPart, part_between
 from recordpress.log._segment import Segment
+from recordpress.log._segment_tail import tail_findings
 from recordpress.log.findings import DAMAGE, Finding
 from recordpress.record.header import BatchHeader
 
@@ -228,7 +229,7 @@ def runs_of(
     skip: bool,
 ) -> list[Run]:
     """The parts of a segment from the byte `begin` on that are to be read, up to damage that is not skipped; that, and
-    what follows, is the last one."""
+    what follows, is the last one. What is skipped is in the findings."""
     runs: list[Run] = []
 
     def add(run: Run) -> None:
@@ -239,12 +240,11 @@ def runs_of(
             runs.append(run)
 
     position = begin
-    with segment.records(complete=False) as file:
+    with segment.records() as file:
+        file.findings = findings
         headers = file.walk(file.headers(begin), check_crcs=skip, on_corrupt="skip" if skip else "raise")
-        with suppress(*DAMAGE):
+        try:
             for header, windows in frontier.placed(segment, file, headers, begin, findings):
-                if header.position > position:  # damage, which its reader reports
-                    add(Run(position, header.position, None, None, None))
                 position = header.position + header.size
                 is_wanted = start_offset is None or header.last_offset >= start_offset
                 is_wanted &= end_offset is None or first_offset_of(header) < end_offset or header.magic < 2
@@ -253,8 +253,10 @@ def runs_of(
                 is_last = end_offset is not None and header.last_offset >= end_offset  # where its reader ends
                 for first, end in [(None, None)] if windows is None else windows:
                     add(Run(header.position, position, header.base_offset, first, end, is_last or end is not None))
-        if position < file.size:
+        except DAMAGE:  # its reader reports it
             add(Run(position, file.size, None, None, None))
+        else:
+            findings += tail_findings(segment, file)
     return runs
 
 
