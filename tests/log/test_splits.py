@@ -351,6 +351,16 @@ def test_a_plan_opens_no_segment(has_index: bool, tmp_path: Path, monkeypatch: p
     """Names, sizes and indexes are enough, also where segments overlap; and if there are none, where segments end.
     A range of offsets also needs the ends of segments."""
     log = recordpress.open_log(overlapping(tmp_path, has_index))
+    opened = told_of(monkeypatch)
+    for piece_bytes in (300, 100_000):
+        assert splits.plan(log.partitions, piece_bytes)
+    assert {path.rpartition(".")[2] for path in opened} == {"index" if has_index else "log"}
+    assert splits.plan(log.partitions, 300, ranges={str(log.partitions[0]): (150, 950)})
+    assert "log" in {path.rpartition(".")[2] for path in opened}
+
+
+def told_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that are opened from here on."""
     opened: list[str] = []
     open_file = LocalFileSystem.open
 
@@ -359,11 +369,49 @@ def test_a_plan_opens_no_segment(has_index: bool, tmp_path: Path, monkeypatch: p
         return open_file(self, path)
 
     monkeypatch.setattr(LocalFileSystem, "open", told)
-    for piece_bytes in (300, 100_000):
-        assert splits.plan(log.partitions, piece_bytes)
-    assert {path.rpartition(".")[2] for path in opened} == {"index" if has_index else "log"}
-    assert splits.plan(log.partitions, 300, ranges={str(log.partitions[0]): (150, 950)})
-    assert "log" in {path.rpartition(".")[2] for path in opened}
+    return opened
+
+
+def test_a_plan_of_a_range_opens_the_segments_next_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a log whose names and indexes are in order; `tests/log/test_one_rule.py` has others."""
+    path = tmp_path / "t-0"
+    path.mkdir()
+    for first in range(0, 600, 20):
+        (path / f"{first:020d}.log").write_bytes(batches_of(first, first + 20))
+    recordpress.log.reindex(path, index_interval_bytes=1)
+    log = recordpress.open_log(path)
+    opened = told_of(monkeypatch)
+    [piece] = splits.plan(log.partitions, 100_000, ranges={str(log.partitions[0]): (300, 320)})
+    assert [segment.base_offset for segment in piece[0].segments] == [300]
+    found = [name.rpartition("/")[2] for name in opened if name.endswith(".log")]
+    assert found == [f"{at:020d}.log" for at in (220, 240, 260, 280, 320, 340, 360, 380)]
+
+
+def test_a_part_reads_headers_from_the_index_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not all that are before it, which would cost a large segment in many pieces its square."""
+    path = tmp_path / "t-0"
+    path.mkdir()
+    values = random.Random(0).randbytes(1000)
+    data = b"".join(recordpress.write_records([values] * 100, base_offset=at) for at in range(0, 5000, 100))
+    (path / f"{0:020d}.log").write_bytes(data)
+    recordpress.log.reindex(path)
+    [partition] = recordpress.open_log(path).partitions
+    places: list[int] = []
+    open_file = LocalFileSystem.open
+
+    def told(self: LocalFileSystem, path: str) -> Any:
+        file = open_file(self, path)
+        read_into = file.read_into
+        monkeypatch.setattr(file, "read_into", lambda at, buffer: places.append(at) or read_into(at, buffer))
+        return file
+
+    monkeypatch.setattr(LocalFileSystem, "open", told)
+    splits_ = [split for [split] in splits.plan([partition], len(data) // 10)]
+    for split in splits_[1:]:
+        places.clear()
+        split.located()
+        assert min(places) > split.start - 3 * (len(data) // 50)
+    assert sum(split.located().segments[0].size or 0 for split in splits_) == len(data)
 
 
 @pytest.mark.parametrize("piece_bytes", [300, 100_000])
@@ -439,16 +487,11 @@ def test_a_timestamp_opens_no_segment_after_it(tmp_path: Path, monkeypatch: pyte
         (path / f"{10 * number:020d}.log").write_bytes(data)
     recordpress.log.reindex(path)
     [partition] = recordpress.open_log(path).partitions
-    opened: list[str] = []
-    open_file = LocalFileSystem.open
-
-    def told(self: LocalFileSystem, path: str) -> Any:
-        opened.append(path.rpartition("/")[2])
-        return open_file(self, path)
-
-    monkeypatch.setattr(LocalFileSystem, "open", told)
+    opened = told_of(monkeypatch)
     assert splits.offset_of_timestamp(partition, 1005) == 50
-    assert [name for name in opened if name.endswith(".log")] == [f"{at:020d}.log" for at in range(0, 60, 10)]
+    assert [name.rpartition("/")[2] for name in opened if name.endswith(".log")] == [
+        f"{at:020d}.log" for at in range(0, 60, 10)
+    ]
 
 
 @pytest.mark.parametrize("tail", [b"", bytes(100)], ids=["none", "zeros"])

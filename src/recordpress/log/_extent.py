@@ -49,7 +49,7 @@ def extent_of(segment: Segment) -> Extent | None:
     """
     with segment.records(complete=False) as file:
         last = _last_headers(segment, file).extent
-        first = file.headers()
+        first = file.headers(window_bytes=_HEADER_BYTES)
         with suppress(RecordpressError):
             for header in first:
                 lowest, highest = last or (header.base_offset, header.last_offset + 1)
@@ -99,14 +99,14 @@ def last_known_offset(segment: Segment) -> int | None:
         return None  # its reader reports it
 
 
-def _last_entry(segment: Segment) -> OffsetPosition | None:
+def _last_entry(segment: SegmentFiles) -> OffsetPosition | None:
     """Of an offset index. Without entries it is that of one batch, or of small ones."""
-    if INDEX_FILE_SUFFIX not in segment.files:
-        return None
-    with suppress(RecordpressError), segment.open_sibling(INDEX_FILE_SUFFIX) as file:
-        end = file.size // ENTRY_SIZE * ENTRY_SIZE
-        last = read_offset_index(file.read_exactly(end - ENTRY_SIZE, ENTRY_SIZE) if end else b"", segment.base_offset)
-        return last[-1] if last else OffsetPosition(segment.base_offset, 0)
+    with suppress(FileNotFoundError, RecordpressError), segment.open_sibling(INDEX_FILE_SUFFIX) as file:
+        at = file.size // ENTRY_SIZE * ENTRY_SIZE - ENTRY_SIZE
+        data = file.read_exactly(at, ENTRY_SIZE) if at >= 0 else b""
+        # zeros: a broker fills up the index of its active segment
+        last = read_offset_index(data if any(data) or not at else file, segment.base_offset)[-1:]
+        return last[0] if last else OffsetPosition(segment.base_offset, 0)
     return None
 
 
@@ -141,12 +141,8 @@ def _walked(walk: HeaderWalk, segment: Segment) -> HeaderWalk:
 
 def near_the_end(segment: SegmentFiles, file: FileRecords) -> HeaderWalk:
     """From the last index entry on, if a batch begins there."""
-    try:
-        with segment.open_sibling(INDEX_FILE_SUFFIX) as index_file:
-            entry = read_offset_index(index_file, segment.base_offset).lookup(segment.base_offset + INT32_MAX)
-    except (FileNotFoundError, RecordpressError):
-        return file.headers()
-    if not 0 < entry.position < file.size:
+    entry = _last_entry(segment)
+    if entry is None or not 0 < entry.position < file.size:
         return file.headers()
     hop = file.headers(entry.position)
     first, last = segment.base_offset, segment.base_offset + INT32_MAX

@@ -32,7 +32,7 @@ from recordpress.record.header import BatchHeader
 
 Window = tuple[int, int]  # offsets from the first on and before the second
 
-_NEAR = 4  # segments before a split, whose ends its reader asks for
+NEAR = 4  # segments before a split, whose ends its reader asks for
 
 
 class Frontier:
@@ -326,7 +326,7 @@ class OverlapCandidates:
     def add(self, segment: Segment) -> None:
         """The next one."""
         offset = last_known_offset(segment)
-        self._near = self._near[1 - _NEAR :] if is_local(segment) else []
+        self._near = self._near[1 - NEAR :] if is_local(segment) else []
         self._near.append(segment)
         if offset is not None:
             self._known.append((offset, segment))

@@ -6,16 +6,17 @@
     cut                 ▲ byte c: the parts meet where the first batch at c or later begins
                                 ▲
 
-On this machine all headers before the cut are read. In a store that place is found from the last entry of ``.index``
-before the cut. Without an index it is searched for: a batch whose checksum is right, with offsets that a batch of this
-segment may have, and with others after it that lead on. A record's value may itself be such a batch; if what follows
-does not lead on, headers are read from the segment's beginning. The reader of the part before the cut ends there: if it
-were no batch of the log, that part would not end with a whole batch, which is an error.
+That place is found from the last entry of ``.index`` before the cut, if an intact batch is there. Otherwise all headers
+before the cut are read on this machine; in a store it is searched for: a batch whose checksum is right, with offsets
+that a batch of this segment may have, and with others after it that lead on. A record's value may itself be such a
+batch; if what follows does not lead on, headers are read from the segment's beginning. The reader of the part before
+the cut ends there: if it were no batch of the log, that part would not end with a whole batch, which is an error.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -25,7 +26,7 @@ from recordpress.errors import RecordpressError
 from recordpress.files import FilePart, RandomAccessFile, buffered
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._segment import Segment
-from recordpress.log.sidecars.offset_index import read_offset_index
+from recordpress.log.sidecars.offset_index import OffsetIndex, read_offset_index
 
 _PROOF_BATCHES = 64  # that must lead on, unless the file ends before
 
@@ -51,11 +52,9 @@ def part_of(segment: Segment, start: int, end: int | None) -> Segment:
     if not start and end is None:
         return segment
     with segment.open() as file:
-        source = buffered(file) if file.is_remote else file
-        walk = None if file.is_remote else HeaderWalk(file)
-        first = _entry_from(segment, source, start, walk)
-        extent = walk.extent if walk else None
-        after = file.size if end is None else max(first, _entry_from(segment, source, end, walk))
+        source, index = buffered(file), _index_of(segment)
+        first, extent = _entry_from(segment, source, index, start)
+        after = file.size if end is None else max(first, _entry_from(segment, source, index, end)[0])
         part = part_between(segment, first, after)
         return replace(part, is_last=segment.is_last and after == file.size, extent_before=extent)
 
@@ -67,51 +66,61 @@ def part_between(segment: Segment, start: int, end: int) -> SegmentPart:
     return SegmentPart(**same | {"size": end - start, "is_last": False}, whole=whole, start=start, end=end)
 
 
-def _entry_from(segment: Segment, file: RandomAccessFile, position: int, walk: HeaderWalk | None) -> int:
-    """Where the first entry at a position or later begins; or the file's end."""
-    if position <= 0:
-        return 0
-    if position >= file.size:
-        return file.size
-    if walk is not None:
-        return _by_walk(segment, walk, position)
-    found = _by_index(segment, file, position)
-    return _by_search(segment, file, position) if found is None else found
+def _index_of(segment: Segment) -> OffsetIndex | None:
+    with suppress(FileNotFoundError, RecordpressError), segment.open_sibling(INDEX_FILE_SUFFIX) as file:
+        return read_offset_index(file, segment.base_offset)
+    return None
 
 
-def _by_walk(segment: Segment, walk: HeaderWalk, position: int) -> int:
-    """All headers before the position are read, as a reader of the whole file passes them, damage included."""
-    while walk.position < position:
-        try:
-            if not walk.pass_over(position):
-                return walk.end
-        except RecordpressError:
-            if not walk.search(walk.position + 1, *_offsets(segment)):
-                return walk.end
-    return walk.position
+def _entry_from(
+    segment: Segment, file: RandomAccessFile, index: OffsetIndex | None, position: int
+) -> tuple[int, tuple[int, int] | None]:
+    """Where the first entry at a position or later begins, or the file's end; and the extent of the headers that were
+    read before it."""
+    if position <= 0 or position >= file.size:
+        return max(0, min(position, file.size)), None
+    hop = None if index is None else _indexed(segment, file, index, position)
+    if hop is None or not _passes(hop, position):
+        if file.is_remote:
+            return _by_search(segment, file, position), None
+        hop = HeaderWalk(file)
+        while not _passes(hop, position) and hop.search(hop.position + 1, *_offsets(segment)):
+            pass  # damage, as a reader of the whole file passes it
+    return _reached(hop, position), hop.extent
 
 
-def _by_index(segment: Segment, file: RandomAccessFile, position: int) -> int | None:
-    try:
-        with segment.open_sibling(INDEX_FILE_SUFFIX) as index_file:
-            index = read_offset_index(index_file, segment.base_offset)
-    except (FileNotFoundError, RecordpressError):
-        return None
-    number = bisect_right(index, position, key=lambda entry: entry.position)
-    at = index[number - 1].position if number else 0
+def _indexed(segment: Segment, file: RandomAccessFile, index: OffsetIndex, position: int) -> HeaderWalk | None:
+    """From the last index entry before a position on, if the log agrees with it; in a store nothing else is read."""
+    number = bisect_left(index, position, key=lambda entry: entry.position)
+    if not number:
+        return HeaderWalk(file)
+    offset, at = index[number - 1]
     hop = HeaderWalk(file, position=at)
-    return _walked(hop, position) if hop.at_entry(at, *_offsets(segment)) else None
-
-
-def _walked(hop: HeaderWalk, position: int) -> int | None:
-    """Where the walk passes a position; the end of the file if whole entries end before it; None at damage."""
-    try:
-        while hop.position < position:
-            if next(hop, None) is None:
-                return hop.end
-    except RecordpressError:
+    if not hop.at_entry(at, *_offsets(segment)):
         return None
-    return hop.position
+    return hop if file.is_remote or _is_sound(file, at, offset) else None
+
+
+def _is_sound(file: RandomAccessFile, position: int, offset: int) -> bool:
+    """Whether an intact batch is there that may have this offset, or be before it."""
+    with suppress(RecordpressError):
+        hop = HeaderWalk(file, position=position)
+        header = next(hop, None)
+        return header is not None and header.base_offset <= offset and hop.checksum_error() is None
+    return False
+
+
+def _passes(hop: HeaderWalk, position: int) -> bool:
+    """Whether whole entries lead to a position, or to a file's end before it."""
+    with suppress(RecordpressError):
+        hop.pass_over(position)
+        return True
+    return False
+
+
+def _reached(hop: HeaderWalk, position: int) -> int:
+    """Where a walk passed a position; the file's end if it ended before it."""
+    return hop.position if hop.position >= position else hop.end
 
 
 def _by_search(segment: Segment, file: RandomAccessFile, position: int) -> int:
@@ -120,8 +129,8 @@ def _by_search(segment: Segment, file: RandomAccessFile, position: int) -> int:
     found = hop.position if is_found else file.size
     if is_found and _leads_on(HeaderWalk(file, position=found)):
         return found
-    walked = _walked(HeaderWalk(file), position)
-    return found if walked is None else walked
+    walk = HeaderWalk(file)
+    return _reached(walk, position) if _passes(walk, position) else found
 
 
 def _leads_on(hop: HeaderWalk) -> bool:

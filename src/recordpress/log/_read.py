@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
@@ -195,11 +194,11 @@ class LogReader(StreamedRows):
             raise StopIteration
         self._results = self._results or self._read()
         try:
-            with _in_use("read by two callers at once"):
-                return next(self._results)
-        except (StopIteration, InUseError):
+            return next(self._results)
+        except StopIteration:
             raise
         except BaseException as error:
+            _refuse_two(error, "read by two callers at once")
             self._error = error
             raise
 
@@ -212,8 +211,11 @@ class LogReader(StreamedRows):
             Another thread is reading.
         """
         if self._results is not None:
-            with _in_use("closed while another thread reads"):
+            try:
                 self._results.close()
+            except ValueError as error:
+                _refuse_two(error, "closed while another thread reads")
+                raise
         self._is_closed = True
 
     def __enter__(self) -> Self:
@@ -254,6 +256,9 @@ class LogReader(StreamedRows):
         by_columns = size if self._options.batch_bytes is None else None
         frontier = self._options.reached or Frontier(check_crcs=self._options.on_corrupt == "skip")
         walk = _Walk(frontier, isolation, end, cast("int | None", self._options.start_timestamp), by_columns)
+        walk.decoding = self._options.decoding()
+        if by_columns is None:
+            walk.decoding["batch_bytes"] = self._options.batch_bytes
         for number, segment in enumerate(partition.segments):
             if not self._is_outside(segment, partition.segments[number + 1 :], walk):
                 yield from self._read_segment(segment, walk)
@@ -276,10 +281,13 @@ class LogReader(StreamedRows):
             bases = [one.base_offset for one in following if one.size != 0]
             is_before = start is not None and bool(bases) and bases[0] <= start
             return is_before or (walk.end is not None and segment.base_offset >= walk.end)
+        may_be_before = start is not None and segment.base_offset < start and not segment.is_last
+        if not may_be_before and (walk.end is None or segment.base_offset < walk.end):
+            return False
         extent = extent_of(segment)
         if extent is None:
             return False
-        is_before = start is not None and extent.end <= start and not segment.is_last
+        is_before = may_be_before and start is not None and extent.end <= start
         if is_before or (walk.end is not None and extent.first >= walk.end):
             walk.frontier.passed(segment, extent.end)
             return True
@@ -350,9 +358,7 @@ class LogReader(StreamedRows):
         ascends: bool,
     ) -> Iterator[Columns]:
         self._file = file
-        options = {**self._options.decoding(), "start_offset": first, "end_offset": end}
-        if self._options.batch_bytes is not None:
-            options["batch_bytes"] = self._options.batch_bytes
+        options = {**walk.decoding, "start_offset": first, "end_offset": end}
         if ascends:
             options["ascending_from"] = -INT64_MAX if walk.frontier.next_offset is None else walk.reached
         if walk.isolation and not walk.is_placed:
@@ -448,6 +454,7 @@ class _Walk:
         self.end = end
         self.timestamp = timestamp  # in a store: until a record that late was found
         self.size = size
+        self.decoding: dict[str, Any] = {}
         self.is_stopped = False
 
     @property
@@ -456,14 +463,9 @@ class _Walk:
         return min(self.frontier.next_offset or 0, INT64_MAX)
 
 
-@contextmanager
-def _in_use(what: str) -> Iterator[None]:
+def _refuse_two(error: BaseException, what: str) -> None:
     """A generator that runs raises a bare ValueError."""
-    try:
-        yield
-    except ValueError as error:
-        if str(error) != "generator already executing":
-            raise
+    if isinstance(error, ValueError) and str(error) == "generator already executing":
         raise InUseError(f"the reader cannot be {what}") from None
 
 

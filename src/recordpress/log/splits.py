@@ -7,9 +7,9 @@
                    large ones cut            to other processes      _part_isolation: read_committed
 
 For a plan names and sizes are read, and on this machine the last entries of offset indexes, but no segment that has
-one; with a range of offsets, on this machine, the first and the last headers of segments. Where a part begins is found
-by its reader, and so is where the segments before a split end, of which `_log_order` says which ones may reach into it.
-An offset by time or `most_offsets` costs a partition headers. A door for `recordpress.spark`.
+one; with a range of offsets, on this machine, the first and the last headers of a few segments next to it. Where a part
+begins is found by its reader, and so is where the segments before a split end, of which `_log_order` says which ones
+may reach into it. An offset by time or `most_offsets` costs a partition headers. A door for `recordpress.spark`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from recordpress.errors import InvalidArgumentError, RecordpressError
 from recordpress.files import FileInfo, FileSystem, buffered, located
 from recordpress.log._digest import RecordDigest
 from recordpress.log._end_offset import end_offset
-from recordpress.log._extent import end_of, extent_of, is_local
+from recordpress.log._extent import Extent, end_of, extent_of, is_local, last_known_offset
 from recordpress.log._file_records import FileRecords, OnCorrupt
-from recordpress.log._log_order import Frontier, OverlapCandidates, Window
+from recordpress.log._log_order import NEAR, Frontier, OverlapCandidates, Window
 from recordpress.log._open import merged, open_paths, refuse_missing
 from recordpress.log._part import SegmentPart, part_between, part_of
 from recordpress.log._part_isolation import has_state, isolation_of_part
@@ -249,8 +249,7 @@ def _splits_of(
     for run in _runs(segments, committed):
         following = segments[run[-1] + 1 :]
         kept = tuple(segments[number] for number in run)
-        first, after = _extent_in_plan(kept, following, is_ranged=start is not None or end is not None)
-        if (end is not None and first >= end) or (start is not None and after is not None and after <= start):
+        if _is_before(kept, following, start) or _is_after(kept, segments[: run[0]], end):
             continue
         size = sum(_size_of(segment) for segment in kept)
         split = LogSplit(
@@ -264,18 +263,33 @@ def _splits_of(
             passed.add(segment)
 
 
-def _extent_in_plan(
-    segments: Sequence[Segment], following: Sequence[Segment], is_ranged: bool
-) -> tuple[int, int | None]:
-    """The offsets that the segments may have: in a store, by their names and sizes."""
-    if is_ranged and all(is_local(segment) for segment in segments):
-        with suppress(OSError, RecordpressError):
-            extents = [extent_of(segment) for segment in segments]
-            known = [extent for extent in extents if extent is not None]
-            if known:
-                return min(extent.first for extent in known), max(extent.end for extent in known)
+# Of segments that their names put outside a range, the next ones are opened on this machine; and of the others before
+# it, the indexes are read.
+
+
+def _is_before(segments: Sequence[Segment], following: Sequence[Segment], start: int | None) -> bool:
     after = next((segment.base_offset for segment in following if segment.size != 0), None)
-    return segments[0].base_offset, after
+    if start is None or after is None or after > start:
+        return False
+    if not all(is_local(segment) for segment in segments):
+        return True
+    if any(segment.base_offset > start for segment in following[NEAR : NEAR + 1]) or len(following) <= NEAR:
+        return all(extent.end <= start for extent in _extents(segments))
+    return all((last_known_offset(segment) or 0) < start for segment in segments)
+
+
+def _is_after(segments: Sequence[Segment], earlier: Sequence[Segment], end: int | None) -> bool:
+    if end is None or segments[0].base_offset < end:
+        return False
+    is_near = all(segment.base_offset < end for segment in earlier[-NEAR:][:1])
+    return not is_near or not is_local(segments[0]) or all(extent.first >= end for extent in _extents(segments))
+
+
+def _extents(segments: Sequence[Segment]) -> Iterator[Extent]:
+    for segment in segments:
+        with suppress(OSError, RecordpressError):  # its reader reports it
+            if (extent := extent_of(segment)) is not None:
+                yield extent
 
 
 def _runs(segments: Sequence[Segment], committed: bool) -> Iterator[list[int]]:
@@ -398,7 +412,7 @@ def batches_in(
     """The batches of a split that have records there, by their headers, each with its file, as long as that is open."""
     for file, header, windows in _placed_in(split, findings, on_corrupt, check_crcs):
         is_before = split.start_offset is not None and header.last_offset < split.start_offset
-        if (windows is None or windows) and not is_before and not _is_after(header, split.end_offset):
+        if (windows is None or windows) and not is_before and not _begins_after(header, split.end_offset):
             yield file, header
 
 
@@ -465,6 +479,6 @@ def _end_if_ascending(piece: memoryview, end: int | None) -> int | None:
     return end
 
 
-def _is_after(header: BatchHeader, end_offset: int | None) -> bool:
+def _begins_after(header: BatchHeader, end_offset: int | None) -> bool:
     """A v0/v1 wrapper's header does not say where it begins."""
     return end_offset is not None and header.base_offset >= end_offset and header.records_count >= 0

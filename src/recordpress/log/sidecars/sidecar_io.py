@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar,
 from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress._file_names import printable
 from recordpress.errors import CorruptRecordError, InvalidArgumentError, RecordpressError
-from recordpress.files import LocalFileSystem, open_file
+from recordpress.files import LocalFileSystem, RandomAccessFile, open_file
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -71,11 +71,13 @@ class Sidecar(NamedTuple):
 
 def read_sidecar(source: SidecarSource, rule: str) -> Sidecar:
     """Read all bytes of a file."""
+    if isinstance(source, bytes):
+        return Sidecar(source, None)
     if isinstance(source, str | PathLike):
         with open_file(os.fspath(source)) as file:
             _check_size(os.fstat(file.fileno()).st_size, printable(source), rule)
             return Sidecar(file.readall(), printable(source))
-    if isinstance(source, ReadableFile):
+    if isinstance(source, RandomAccessFile | ReadableFile):  # the first costs less to find out
         named = getattr(source, "path", None) or getattr(source, "name", None)
         name = printable(named) if isinstance(named, str | PathLike) else None
         _check_size(source.size, name, rule)
