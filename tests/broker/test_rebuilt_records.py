@@ -115,3 +115,21 @@ def test_deltas_count_from_the_first_record() -> None:
 def test_wrong_inner_offsets_are_put_right() -> None:
     sent = [PLAIN[0], record(2, delta=1), record(1, delta=2), PLAIN[3]]
     assert rebuilt(batch(sent, "lz4"), "uncompressed") == b"".join(PLAIN)
+
+
+@pytest.mark.parametrize("next_offset", [0, 2**31 - 1, 2**31, 2**40, 2**62])
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_a_log_of_any_length(magic: int, next_offset: int) -> None:
+    """A rebuilt batch has the offsets of the log, far from those that a producer sends."""
+    sent = recordpress.write_records([b"value"] * COUNT, magic=magic, compression_type="gzip")
+    verdict = validate(
+        sent,
+        broker_version="3.9",
+        produce_version=9 if magic == 2 else 2,
+        topic_config={"compression.type": "lz4"},
+        next_offset=next_offset,
+        now_ms=T,
+    )
+    assert (verdict.error, verdict.base_offset, verdict.relation) == ("NONE", next_offset, "rebuilt")
+    offsets = [record.offset for batch in recordpress.read_batches(verdict.records) for record in batch]
+    assert offsets == [*range(next_offset, next_offset + COUNT)]

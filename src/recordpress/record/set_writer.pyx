@@ -240,6 +240,7 @@ cdef int writer_rows(set_writer* w, const rp_record* rows, size_t n, rp_error* e
             batch_limit(b, 0)
         status = batch_add(b, &rows[i], err)
         if status == BATCH_FULL or status == RP_OFFSET_DELTA:
+            err.status = RP_OK  # another batch takes the row
             status = begin_with(w, &rows[i], err)
         if status != RP_OK:
             return status
