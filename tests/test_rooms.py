@@ -176,3 +176,29 @@ def test_files_are_short_enough_to_be_read() -> None:
 
 def test_the_door_of_logs_is_narrow() -> None:
     assert len(recordpress.log.__all__) <= 40
+
+
+# --- C headers ----------------------------------------------------------------------------------------------------
+
+HEADERS = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "include/recordpress").glob("*.h")}
+_OBJECT = re.compile(r"^static (?!const [^*\n]*[=;\[])[^(\n]*[;{=\[]", re.MULTILINE)  # no function, and no constant
+
+
+def _has_state(header: str) -> bool:
+    included = re.findall(r'#include "(?:recordpress/)?(\w+\.h)"', HEADERS[header])
+    return bool(_OBJECT.search(HEADERS[header])) or any(map(_has_state, included))
+
+
+def test_one_module_holds_the_state_of_a_header() -> None:
+    """Each module that includes it would have a copy: a pool of its own, or tables that nobody fills."""
+    stateful = {header for header in HEADERS if _has_state(header)}
+    assert {"crc32c.h", "pool.h"} <= stateful
+    holders: dict[str, list[str]] = {}
+    for declarations in PACKAGE.glob("_c/*.pxd"):
+        declared = set(re.findall(r'cdef extern from "recordpress/(\w+\.h)"', declarations.read_text(encoding="utf-8")))
+        for header in declared & stateful:
+            module = f"recordpress._c.{declarations.stem}"
+            holders[header] = [
+                path.name for path in SOURCES if any(f"{name}.".startswith(f"{module}.") for name in imports(path))
+            ]
+    assert holders == {"crc32c.h": ["checksum.pyx"], "pool.h": ["_buffers.pyx"]}

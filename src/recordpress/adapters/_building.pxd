@@ -5,8 +5,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
 from recordpress.adapters._open_batch cimport OpenBatch
 
 cdef enum:
-    MAX_RECORD_OVERHEAD = 21    # DefaultRecord.MAX_RECORD_OVERHEAD
-    MESSAGE_V0 = 14             # LegacyRecord.RECORD_OVERHEAD_V0
+    MESSAGE_V0 = 14  # LegacyRecord.RECORD_OVERHEAD_V0
     MESSAGE_V1 = 22
 
 

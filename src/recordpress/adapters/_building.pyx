@@ -5,10 +5,11 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
 
 from recordpress._c.wire cimport RP_BATCH_HEADER, RP_MESSAGE_CRC_OFFSET, rp_load_be32, rp_message_size
 from recordpress.adapters._open_batch cimport NO_ROOM, OpenBatch, length_of, size_of_fields
+from recordpress.record.encode cimport JAVA_RECORD_OVERHEAD
 
 
 cdef int64_t most_of_one(object key, object value, object headers) except -1:
-    return RP_BATCH_HEADER + MAX_RECORD_OVERHEAD + size_of_fields(key, value, headers)
+    return RP_BATCH_HEADER + JAVA_RECORD_OVERHEAD + size_of_fields(key, value, headers)
 
 
 @cython.no_gc

@@ -1,5 +1,5 @@
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from typing_extensions import Buffer, disjoint_base
 
@@ -9,6 +9,7 @@ from recordpress.adapters._client import Client
 def use(used: Client, records: type, unsupported_version: type[Exception], illegal_state: type[Exception]) -> None: ...
 
 class DefaultRecordBatchBuilder(DefaultBuilder):
+    MAX_RECORD_OVERHEAD: ClassVar[int]
     def __init__(
         self,
         magic: int,

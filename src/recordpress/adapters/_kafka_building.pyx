@@ -14,6 +14,7 @@ from recordpress._c.wire cimport (
 from recordpress.adapters._building cimport MESSAGE_V0, MESSAGE_V1, DefaultBuilder, LegacyBuilder, most_of_one
 from recordpress.adapters._client cimport Client, demand
 from recordpress.adapters._open_batch cimport length_of, now, size_of_fields
+from recordpress.record.encode cimport JAVA_RECORD_OVERHEAD
 
 cdef Client client = None
 cdef object memory_records, wrong_version, wrong_state
@@ -48,6 +49,8 @@ cdef int check_bytes(object value, str name) except -1:
 
 cdef class DefaultRecordBatchBuilder(DefaultBuilder):
     """Builds a v2 batch: append(), then build()."""
+
+    MAX_RECORD_OVERHEAD = JAVA_RECORD_OVERHEAD
 
     def __init__(self, magic, compression_type, is_transactional, int64_t producer_id, int16_t producer_epoch,
                  int32_t base_sequence, int64_t batch_size):

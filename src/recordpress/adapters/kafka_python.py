@@ -238,8 +238,6 @@ class DefaultRecordBatchBuilder(
 
     __slots__ = ()
 
-    MAX_RECORD_OVERHEAD = 21  # bytes: DefaultRecord.MAX_RECORD_OVERHEAD
-
 
 class LegacyRecordBatchBuilder(
     _kafka_building.LegacyRecordBatchBuilder, _abc.ABCRecordBatchBuilder, _legacy.LegacyRecordBase

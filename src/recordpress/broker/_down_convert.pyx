@@ -14,21 +14,21 @@ No checksum is compared: a broker does not, either. An error has the code of the
 from libc.stdint cimport int8_t, int32_t
 from libc.string cimport memcpy, memset
 
-from recordpress._buffers cimport pooled, pooled_free
+from recordpress._buffers cimport pooled_free
 from recordpress._c.wire cimport (
     RP_ATTRIBUTES_OFFSET, RP_BATCH_HEADER, RP_BATCH_LENGTH, RP_CODEC_ID, RP_CODEC_MAGIC, RP_CONTROL, RP_END,
     RP_ENTRY_PREFIX, RP_ENTRY_SIZE, RP_HEADERS_MAGIC, RP_INNER_COMPRESSED, RP_LOG_OVERHEAD, RP_MAGIC,
     RP_MAGIC_OFFSET, RP_MESSAGE_ATTRIBUTES_OFFSET, RP_MIN_ENTRY_SIZE, RP_NONE, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP,
     RP_PLUGGABLE, RP_RECORDS_COUNT, RP_RECORDS_LEFT, RP_SIZE_OFFSET, RP_TIMESTAMP_NEGATIVE, RP_VARINT, RP_VARINT_MAX,
     RP_WRAPPER_EMPTY, RP_WRAPPER_NULL, RP_WRAPPER_OFFSET, RP_ZSTD, rp_batch_codec, rp_batch_read, rp_cursor,
-    rp_cursor_left, rp_cursor_of, rp_cursor_ok, rp_entry_size, rp_fail, rp_load_be32, rp_message_next,
-    rp_message_read, rp_read_bytes, rp_read_varint, rp_record, rp_record_next, rp_source,
+    rp_cursor_left, rp_cursor_of, rp_cursor_ok, rp_fail, rp_load_be32, rp_message_next,
+    rp_read_varint, rp_record, rp_record_next, rp_source,
 )
 from recordpress.broker._error_codes cimport (
     CORRUPT_MESSAGE, INVALID_RECORD, UNKNOWN_SERVER_ERROR, UNSUPPORTED_COMPRESSION_TYPE,
 )
+from recordpress.broker._walk cimport has_small_entry
 from recordpress.codecs.codec cimport LEVEL_DEFAULT, codec, row_of
-from recordpress.codecs.payload cimport decompress_prefix
 from recordpress.codecs.table cimport kafka_codecs
 from recordpress.record.change_magic cimport (
     LOST_EMPTY_BATCHES, LOST_MARKERS, convert_begin, drop_fields, count_lost_header,
@@ -279,31 +279,9 @@ cdef int code_of_open(down_conversion* d, const uint8_t* entry, int status) noex
         return DOWN_OURS
     if status in (RP_RECORDS_COUNT, RP_WRAPPER_NULL, RP_WRAPPER_EMPTY, RP_WRAPPER_OFFSET):
         return INVALID_RECORD
-    if status == RP_ENTRY_SIZE or d.batch.magic < 2 and holds_wrong_size(d, entry):
+    if status == RP_ENTRY_SIZE or d.batch.magic < 2 and has_small_entry(d.context, &d.batch, entry, d.cap):
         return CORRUPT_MESSAGE
     return UNKNOWN_SERVER_ERROR
-
-
-cdef bint holds_wrong_size(down_conversion* d, const uint8_t* entry) noexcept nogil:
-    """Whether an impossible size comes before what is wrong with the payload of a wrapper."""
-    cdef pooled* scratch = &d.context.scratch
-    cdef rp_error ignored
-    cdef rp_batch header
-    cdef rp_record wrapper
-    cdef rp_cursor cursor
-    cdef int64_t size
-    if rp_message_read(entry, d.batch.size, 0, &header, &wrapper, &ignored) != RP_OK or wrapper.value.data == NULL:
-        return False
-    scratch.size = 0
-    decompress_prefix(d.context, rp_batch_codec(&d.batch), d.batch.magic, wrapper.value.data,
-                      <size_t>wrapper.value.size, scratch, d.cap, &ignored)
-    cursor = rp_cursor_of(scratch.data, scratch.size)
-    while rp_cursor_left(&cursor) >= RP_LOG_OVERHEAD:
-        size = rp_entry_size(cursor)
-        if size < RP_LOG_OVERHEAD + RP_MIN_ENTRY_SIZE:
-            return True
-        rp_read_bytes(&cursor, <size_t>size)  # a failed cursor has nothing left
-    return False
 
 
 cdef int code_of_message(const down_conversion* d, int status, const rp_batch* message) noexcept nogil:

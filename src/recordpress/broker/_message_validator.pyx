@@ -14,6 +14,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from recordpress._buffers cimport pooled, pooled_free, pooled_reserve_more
 from recordpress._c.wire cimport RP_OK, rp_error, rp_store_be32, rp_store_be64
+from recordpress.broker._check cimport CODEC_DIFFERS, MAGIC_CONVERSION, NON_SEQUENTIAL_INNER_OFFSETS, TARGET_V0
 from recordpress.broker._error_codes cimport CORRUPT_MESSAGE, INVALID_TIMESTAMP, UNKNOWN_SERVER_ERROR
 from recordpress.broker._messages cimport (
     APPEND_TIME, ATTRIBUTES_AT, BODY_AT, ENTRY_OVERHEAD, LAST_CODEC, MAGIC_AT, NO_TIMESTAMP, TIMESTAMP_SIZE, V0_8_2,
@@ -25,13 +26,6 @@ from recordpress.checksum cimport crc32_update
 from recordpress.broker._old_streams import compressed
 
 cdef enum:
-
-    # bits of Validation.reasons
-    CODEC_DIFFERS = 1
-    MAGIC_CONVERSION = 2
-    TARGET_V0 = 4
-    NON_SEQUENTIAL = 8
-
     # how a kept set differs from what was sent: KEPT and the others of the facade
     OFFSETS = 0
     HEADERS = 1
@@ -211,7 +205,7 @@ cdef class MessageValidator(DeepIterator):
             self.check_timestamp(m)
             if m.offset != self.count:
                 self.in_place = False
-                self.reasons |= NON_SEQUENTIAL
+                self.reasons |= NON_SEQUENTIAL_INNER_OFFSETS
             self.newest = max(self.newest, timestamp_of(m))
         self.check_not_nested(m)
         if magic_of(m) != self.target_magic:

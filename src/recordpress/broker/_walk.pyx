@@ -41,6 +41,7 @@ from recordpress.broker._rebuild cimport (
     expect_records, is_same, may_take, refuse_unreadable, take_records, write_record,
 )
 from recordpress.codecs.codec cimport codec as codec_row, progress, row_of, size_range
+from recordpress.codecs.context cimport codec_context
 from recordpress.codecs.payload cimport decompress_prefix
 from recordpress.record.decode cimport check_message_crc, open_source
 
@@ -371,26 +372,25 @@ cdef int write_message(validator* v, const rp_record* r, bint readable, const rp
     return 0
 
 
-cdef bint has_small_entry(validator* v, const uint8_t* entry) noexcept nogil:
-    """Whether an inner entry is too small for a message, before the place where the stream is damaged."""
+cdef bint has_small_entry(codec_context* context, const rp_batch* batch, const uint8_t* entry,
+                          size_t cap) noexcept nogil:
     cdef rp_batch ignored
     cdef rp_record wrapper
     cdef rp_error unused
-    cdef pooled* out = &v.context.scratch
+    cdef pooled* out = &context.scratch
     cdef rp_cursor cursor
     cdef int64_t size
-    if rp_message_read(entry, v.batch.size, 0, &ignored, &wrapper, &unused) != RP_OK:
+    if rp_message_read(entry, batch.size, 0, &ignored, &wrapper, &unused) != RP_OK or wrapper.value.data == NULL:
         return False
     out.size = 0
-    decompress_prefix(v.context, rp_batch_codec(&v.batch), v.batch.magic, wrapper.value.data,
-                      <size_t>wrapper.value.size, out, v.cap, &unused)
+    decompress_prefix(context, rp_batch_codec(batch), batch.magic, wrapper.value.data, <size_t>wrapper.value.size, out,
+                      cap, &unused)
     cursor = rp_cursor_of(out.data, out.size)
     while rp_cursor_left(&cursor) >= RP_LOG_OVERHEAD:
         size = rp_entry_size(cursor)
         if size < RP_LOG_OVERHEAD + RP_MIN_ENTRY_SIZE:
             return True
-        if rp_read_bytes(&cursor, <size_t>size) == NULL:
-            return False
+        rp_read_bytes(&cursor, <size_t>size)  # a failed cursor has nothing left
     return False
 
 
@@ -479,7 +479,8 @@ cdef int open_batch(validator* v, bint* pending) noexcept nogil:
     if v.batch.magic == 2 and is_stream_error(v):
         pending[0] = not (v.context.ends or has_ignored_tail(v))
         return 0
-    if v.batch.magic < 2 and refuse_payload(v) == UNKNOWN_SERVER_ERROR and has_small_entry(v, entry):
+    if (v.batch.magic < 2 and refuse_payload(v) == UNKNOWN_SERVER_ERROR
+            and has_small_entry(v.context, &v.batch, entry, v.cap)):
         v.err.status = RP_OK
         return refuse(v, CORRUPT_MESSAGE, CORRUPT_MESSAGE, b"ENTRY_SIZE")
     return refuse_payload(v)

@@ -17,15 +17,14 @@ from recordpress._sealed cimport seal
 from recordpress.codecs.table cimport codec_of, level_of, table_of
 from recordpress.producer._estimator cimport CompressionRatioEstimator
 from recordpress.record.builder cimport BatchBuilder, bytes_field
-from recordpress.record.encode cimport batch_options, least_size
+from recordpress.record.encode cimport JAVA_RECORD_OVERHEAD, batch_options, least_size
 from recordpress.record.open_batch cimport open_batch
 
 from recordpress.errors import ArgumentTypeError, ClosedError, InUseError, InvalidArgumentError
 from recordpress.producer._errors import RecordTooLargeError
 
 cdef enum:
-    MAX_RECORD_OVERHEAD = 21  # DefaultRecord.MAX_RECORD_OVERHEAD
-    MOST_OVERHEAD = 256       # more than upper_bound adds to key, value and headers in any format
+    MOST_OVERHEAD = 256  # more than upper_bound adds to key, value and headers in any format
 
 
 cdef int64_t upper_bound(const batch_options* o, const rp_record* row) noexcept nogil:
@@ -35,7 +34,7 @@ cdef int64_t upper_bound(const batch_options* o, const rp_record* row) noexcept 
         size = rp_message_size(o.magic, row.key.size, row.value.size)
         return size + <int64_t>rp_wrapper_size(o.magic) - RP_LOG_OVERHEAD if o.codec else size
     size = rp_field_size(row.key.size) + rp_field_size(row.value.size) + max(row.headers.size, 1)
-    return <int64_t>least_size(o) + MAX_RECORD_OVERHEAD + size
+    return <int64_t>least_size(o) + JAVA_RECORD_OVERHEAD + size
 
 
 cdef class ProducerBatch:

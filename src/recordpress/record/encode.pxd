@@ -49,6 +49,7 @@ cdef enum:
     CREATE_TIME = 0
     LOG_APPEND_TIME = 1
     MAX_SET_SIZE = 2147483647   # Java's buffers and the batchLength field end there
+    JAVA_RECORD_OVERHEAD = 21   # DefaultRecord.MAX_RECORD_OVERHEAD, by which Kafka estimates sizes
 
 
 # What all batches of one call have in common.
