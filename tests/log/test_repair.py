@@ -179,6 +179,18 @@ def test_overlapping_segments(tmp_path: Path) -> None:
     assert scan(tmp_path / "b-0").findings == []
 
 
+def test_a_segment_of_which_another_has_all_offsets(tmp_path: Path) -> None:
+    """It has no copy, which would have the name of the next one."""
+    batches = log_of(6)
+    source = tmp_path / "a-0"
+    source.mkdir()
+    for base, part in ((0, batches[:4]), (9, batches[3:4]), (12, batches[4:])):
+        (source / f"{base:020}.log").write_bytes(b"".join(part))
+    report = repair(source, tmp_path / "b-0")
+    assert [segment.batches for segment in report.segments] == [4, 2]
+    assert logs(tmp_path / "b-0") == b"".join(batches)
+
+
 def test_a_log_dir(tmp_path: Path) -> None:
     for name in ("a-0", "b.c-3"):
         (tmp_path / "source" / name).mkdir(parents=True)

@@ -228,6 +228,8 @@ def _copy_segments(
         while end < len(chain) and batches.segment[chain[end]] == number:
             end += 1
         base_offset = max(source.base_offset, next_offset)
+        if end == at and base_offset > source.base_offset:
+            continue  # another segment has all of its offsets, and may get this name
         name = f"{base_offset:020}{LOG_FILE_SUFFIX}"
         path = files.join(place, name)
         size = _copy_ranges(source, _ranges(batches, chain[at:end]), files, path, meter)
