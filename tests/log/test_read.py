@@ -409,6 +409,25 @@ def test_indexes_of_a_remote_log_are_trusted(monkeypatch: pytest.MonkeyPatch) ->
     assert "padded with zeros" in reader.findings[0].message
 
 
+def test_indexes_of_a_remote_log_are_checked_on_request() -> None:
+    """A name that hides offsets of the segment before, and a transaction index without an aborted transaction."""
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    first = transactional(0) + marker(3, False) + plain(4, 6)
+    files = {
+        f"{0:020}.log": first + plain(10, 10),
+        f"{10:020}.log": plain(10, 2),
+        f"{0:020}.txnindex": b"",
+        f"{10:020}.txnindex": b"",
+        f"{10:020}.snapshot": producer_snapshot(-1),
+    }
+    memory.pipe({f"/checked/t-0/{name}": data for name, data in files.items()})
+    log = recordpress.open_log("memory://checked/t-0")
+    assert offsets(log, start_offset=15, check_indexes=True) == list(range(15, 20))
+    assert offsets(log, start_offset=15) == []
+    assert offsets(log, isolation_level="read_committed", check_indexes=True) == list(range(4, 20))
+    assert offsets(log, isolation_level="read_committed")[:3] == [0, 1, 2]
+
+
 def test_the_snapshot_of_a_tiered_segment_is_that_of_its_end() -> None:
     memory = pytest.importorskip("fsspec").filesystem("memory")
     stem = "{:020}-tqimKeZwStOEOwRzT3L5oQ"

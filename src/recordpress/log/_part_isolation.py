@@ -37,9 +37,9 @@ def isolation_of_part(segments: Sequence[Segment], parts: Sequence[Segment], *, 
     )
 
 
-def reading_isolation(segments: Sequence[Segment], skip: bool) -> Isolation:
+def reading_isolation(segments: Sequence[Segment], skip: bool, check_indexes: bool = False) -> Isolation:
     """What a read_committed reader of all of a partition leaves out."""
-    search = TransactionSearch([*segments], skip)
+    search = TransactionSearch([*segments], skip, check_indexes=check_indexes)
     isolation = search.run()
     return committed(segments, isolation, skip) if search.descends else isolation
 

@@ -137,7 +137,7 @@ class LogReader(StreamedRows):
         isolation: Callable[[Partition, bool], Isolation] | None = None,
     ) -> None:
         self._partitions = tuple(partitions)
-        self._isolation_of = isolation or (lambda partition, skip: reading_isolation(partition.segments, skip))
+        self._isolation_of = isolation or self._of_whole
         self._options = options
         self._names = self._chosen(columns)
         self._of_records = [name for name in self._names if name not in PLACE_COLUMNS]
@@ -292,6 +292,9 @@ class LogReader(StreamedRows):
             walk.frontier.passed(segment, extent.end)
             return True
         return False
+
+    def _of_whole(self, partition: Partition, skip: bool) -> Isolation:
+        return reading_isolation(partition.segments, skip, self._options.check_indexes)
 
     def _isolation(self, partition: Partition) -> Isolation | None:
         if self._options.isolation_level == "read_uncommitted":

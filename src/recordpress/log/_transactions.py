@@ -100,6 +100,7 @@ class TransactionSearch:
     segments: list[SegmentLike]
     skip: bool
     high_watermark: int | None = None
+    check_indexes: bool = False
     aborted: list[AbortedTxn] = field(default_factory=list)
     open: dict[int, int] = field(default_factory=dict)  # first offsets by producer id
     unreplicated: list[int] = field(default_factory=list)  # of transactions that end at the watermark or later
@@ -113,7 +114,8 @@ class TransactionSearch:
 
     def run(self) -> Isolation:
         indexes = [self._index(segment) for segment in self.segments]
-        start = self._nearest_snapshot(self._latest()) if self.is_remote and None not in indexes else 0
+        are_trusted = self.is_remote and not self.check_indexes and None not in indexes
+        start = self._nearest_snapshot(self._latest()) if are_trusted else 0
         for index in indexes[:start]:
             self.aborted += index or ()
         for segment, index in zip(self.segments[start:], indexes[start:], strict=True):
