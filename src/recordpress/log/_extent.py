@@ -60,11 +60,11 @@ def extent_of(segment: Segment) -> Extent | None:
 
 
 def begins_before_its_name(segment: Segment) -> bool:
-    """Whether the first offset of a segment is below its base offset."""
-    with suppress(FileNotFoundError, RecordpressError), segment.records(complete=False) as file:
-        header = next(file.headers(window_bytes=_HEADER_BYTES), None)
-        return header is not None and header.base_offset < segment.base_offset
-    return False  # its reader reports it
+    """Whether the first offset of a segment is below its base offset; or there is damage, whose offsets are any."""
+    with suppress(FileNotFoundError), segment.open() as file:  # its reader reports it
+        data = file.read_at(0, 8)
+        return len(data) == 8 and int.from_bytes(data, "big", signed=True) < segment.base_offset
+    return False
 
 
 def end_of(segment: Segment) -> int | None:
