@@ -196,10 +196,7 @@ class Case:
 
     def repair(self) -> None:
         target = self.path.parent / "repaired" / "t-0"
-        try:
-            report = recordpress.log.repair(self.path, target)
-        except recordpress.CorruptRecordError:
-            return  # it refuses its own copy
+        report = recordpress.log.repair(self.path, target)
         found = rows_of(recordpress.open_log(target).read(NAMES))
         rows = self.log.rows()
         assert set(found) <= {row for entry in self.log.entries for row in entry.rows}
@@ -236,6 +233,7 @@ def test_every_way_to_read_gives_the_same_records(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_every_way_to_read_gives_the_same_records_of_many_logs(tmp_path: Path) -> None:
-    wrong = [line for seed in range(200, 2000) for line in check(seed, tmp_path, 2)]
+@pytest.mark.parametrize("first", range(200, 5000, 600))
+def test_every_way_to_read_gives_the_same_records_of_many_logs(first: int, tmp_path: Path) -> None:
+    wrong = [line for seed in range(first, first + 600) for line in check(seed, tmp_path, 1)]
     assert not wrong, "\n".join(wrong)
