@@ -210,6 +210,16 @@ DEAR: list[Callable[[Case], None]] = [
 ]  # fmt: skip
 
 
+def in_a_store(case: Case, name: str) -> Case:
+    """The same directory in an object store, whose indexes are not trusted."""
+    import fsspec
+
+    fsspec.filesystem("memory").pipe({f"/{name}/t-0/{one.name}": one.read_bytes() for one in case.path.iterdir()})
+    opened = recordpress.open_log(f"memory://{name}/t-0")
+    case.opened = type(opened)(splits.with_checks(opened.partitions))
+    return case
+
+
 def check(seed: int, directory: Path, dear: int) -> Iterator[str]:
     """What is wrong about one drawn directory."""
     draw = random.Random(seed)
@@ -230,6 +240,17 @@ FOUND = (2477, 2846, 3076, 3084)  # by others: where readers differed, once
 def test_every_way_to_read_gives_the_same_records(tmp_path: Path) -> None:
     wrong = [line for seed in (*range(200), *FOUND) for line in check(seed, tmp_path, 1)]
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_store_with_checks_gives_the_same_records(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec")
+    for seed in range(60):
+        draw = random.Random(seed)
+        log = draw_odd_log(draw, sorted(KINDS)[seed % len(KINDS)])
+        if not log.is_lost_after_damage:
+            case = in_a_store(Case(log, log.write(tmp_path / f"{seed}" / "t-0"), draw), f"odd-{seed}")
+            for way in ALWAYS if log.is_damaged else [*ALWAYS, *INTACT]:
+                way(case)
 
 
 @pytest.mark.slow

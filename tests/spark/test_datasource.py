@@ -391,6 +391,19 @@ def test_tasks_are_as_many_as_wanted() -> None:
     assert sorted(str(row) for row in read(DEMO_LOGS, maxRecordsPerPartition="333")) == whole
 
 
+@pytest.mark.parametrize(("checks", "rows"), [("false", 0), ("true", 30)])
+def test_the_indexes_of_a_store_are_checked_on_request(checks: str, rows: int) -> None:
+    """The name of the second segment hides offsets of the first."""
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    for base, count in ((0, 100), (50, 5)):
+        data = recordpress.write_records([b"value"] * count, base_offset=base)
+        memory.pipe_file(f"/spark-checks/t-0/{base:020d}.log", data)
+    options = {"path": "memory://spark-checks", "startingOffsets": '{"t": {"0": 70}}', "checkIndexes": checks}
+    source = KafkaLogDataSource(options)
+    reader = source.reader(source.schema())
+    assert sum(batch.num_rows for piece in reader.partitions() for batch in reader.read(piece)) == rows
+
+
 def test_a_plan_opens_a_file_once_and_is_linear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For the ends of segments (in stores none is opened: test_s3_splits); the work of a task is pickled with that task
     alone."""

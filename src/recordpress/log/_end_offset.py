@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordpress._arguments import INT64_MAX
 from recordpress.errors import RecordpressError
-from recordpress.log._extent import end_of, is_local, near_the_end
+from recordpress.log._extent import end_of, is_checked, near_the_end
 from recordpress.log._segment import Partition
 
 
@@ -44,7 +44,7 @@ def end_offset(partition: Partition, *, complete: bool = False) -> int:
     while unread:
         segment = unread.pop()
         with segment.records(complete=complete) as file:
-            walk = file.headers() if is_local(segment) else near_the_end(segment, file)
+            walk = file.headers() if is_checked(segment) else near_the_end(segment, file)
             try:
                 walk.pass_over(walk.end)
                 file.check_end(walk)
@@ -54,6 +54,6 @@ def end_offset(partition: Partition, *, complete: bool = False) -> int:
                 ends.append(walk.extent[1])
                 break
     for number, segment in enumerate(reversed(unread)):
-        if complete or not number or is_local(segment):
+        if complete or not number or is_checked(segment):
             ends.append(end_of(segment) or 0)
     return min(max(ends, default=0), INT64_MAX)  # none comes after the last int64

@@ -37,9 +37,9 @@ class Extent(NamedTuple):
     end: int
 
 
-def is_local(segment: Segment) -> bool:
-    """Whether opening a segment costs no request."""
-    return isinstance(segment.filesystem, LocalFileSystem)
+def is_checked(segment: Segment) -> bool:
+    """Whether its name and indexes are compared with headers: on this machine, where that is cheap, and on request."""
+    return segment.check_indexes or isinstance(segment.filesystem, LocalFileSystem)
 
 
 def extent_of(segment: Segment) -> Extent | None:
@@ -85,15 +85,15 @@ def _last_headers(segment: Segment, file: FileRecords) -> HeaderWalk:
 
 
 def last_known_offset(segment: Segment) -> int | None:
-    """The last offset in the index of a local segment, or of the segment itself."""
-    if not is_local(segment):
+    """The last offset in the index of a segment that is checked, or of the segment itself."""
+    if not is_checked(segment):
         return None
     try:
         entry = _last_entry(segment)
         if entry is not None and (segment.size or 0) - entry.position <= _TAIL_BYTES:
             return entry.offset
         with segment.open() as file:
-            extent = _tail(segment, file).extent
+            extent = _tail(segment, buffered(file)).extent
         return None if extent is None else extent[1] - 1
     except (OSError, ValueError):
         return None  # its reader reports it

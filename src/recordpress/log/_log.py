@@ -9,7 +9,7 @@ from recordpress.log._batch_table import table_of
 from recordpress.log._batches import LogBatch, batches_of, count_of
 from recordpress.log._file_records import OnCorrupt
 from recordpress.log._read import LogReader, ReadOptions
-from recordpress.log._segment import Partition
+from recordpress.log._segment import Partition, with_checks
 from recordpress.log._transactions import IsolationLevel
 from recordpress.log.findings import Finding
 from recordpress.typing import BinaryType, HeaderChecksum, Time, TimestampUnit
@@ -166,9 +166,8 @@ class Log:
             timestamp_unit=timestamp_unit,
             binary_type=binary_type,
             lz4_header_checksum=lz4_header_checksum,
-            check_indexes=check_indexes,
         )
-        return LogReader(self.partitions, columns, options)
+        return LogReader(with_checks(self.partitions) if check_indexes else self.partitions, columns, options)
 
     def batches(self, *, check_crcs: bool = False, findings: list[Finding] | None = None) -> Iterator[LogBatch]:
         """Iterate over all batches by their headers, in the order of the files, even where segments overlap.

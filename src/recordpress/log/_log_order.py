@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from recordpress.columns import read_columns
 from recordpress.errors import RecordpressError
-from recordpress.log._extent import Extent, extent_of, is_local, last_known_offset
+from recordpress.log._extent import Extent, extent_of, is_checked, last_known_offset
 from recordpress.log._file_records import FileRecords
 from recordpress.log._part import SegmentPart, part_between
 from recordpress.log._segment import Segment
@@ -326,7 +326,7 @@ class OverlapCandidates:
     def add(self, segment: Segment) -> None:
         """The next one."""
         offset = last_known_offset(segment)
-        self._near = self._near[1 - NEAR :] if is_local(segment) else []
+        self._near = self._near[1 - NEAR :] if is_checked(segment) else []
         self._near.append(segment)
         if offset is not None:
             self._known.append((offset, segment))

@@ -24,6 +24,7 @@ from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress.errors import RecordpressError
 from recordpress.files import FilePart, RandomAccessFile, buffered
+from recordpress.log._extent import is_checked
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._segment import Segment
 from recordpress.log.sidecars.offset_index import OffsetIndex, read_offset_index
@@ -81,7 +82,7 @@ def _entry_from(
         return max(0, min(position, file.size)), None
     hop = None if index is None else _indexed(segment, file, index, position)
     if hop is None or not _passes(hop, position):
-        if file.is_remote:
+        if not is_checked(segment):
             return _by_search(segment, file, position), None
         hop = HeaderWalk(file)
         while not _passes(hop, position) and hop.search(hop.position + 1, *_offsets(segment)):
@@ -98,7 +99,7 @@ def _indexed(segment: Segment, file: RandomAccessFile, index: OffsetIndex, posit
     hop = HeaderWalk(file, position=at)
     if not hop.at_entry(at, *_offsets(segment)):
         return None
-    return hop if file.is_remote or _is_sound(file, at, offset) else None
+    return hop if not is_checked(segment) or _is_sound(file, at, offset) else None
 
 
 def _is_sound(file: RandomAccessFile, position: int, offset: int) -> bool:

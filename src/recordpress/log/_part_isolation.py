@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recordpress.errors import CorruptRecordError, RecordpressError
-from recordpress.log._extent import begins_before_its_name, is_local
+from recordpress.log._extent import begins_before_its_name, is_checked
 from recordpress.log._file_records import FileRecords
 from recordpress.log._isolation_in_order import committed
 from recordpress.log._part import SegmentPart, part_of
@@ -27,7 +27,7 @@ def isolation_of_part(segments: Sequence[Segment], parts: Sequence[Segment], *, 
     """The aborted and open transactions that matter to some of a partition's segments."""
     search = _PartSearch(list(segments), skip)
     search.run_for(parts)
-    if search.descends or any(begins_before_its_name(segment) for segment in segments if is_local(segment)):
+    if search.descends or any(begins_before_its_name(segment) for segment in segments if is_checked(segment)):
         return reading_isolation(segments, skip)
     return Isolation(
         tuple(sorted(search.aborted, key=lambda transaction: transaction.last_offset)),
@@ -37,9 +37,9 @@ def isolation_of_part(segments: Sequence[Segment], parts: Sequence[Segment], *, 
     )
 
 
-def reading_isolation(segments: Sequence[Segment], skip: bool, check_indexes: bool = False) -> Isolation:
+def reading_isolation(segments: Sequence[Segment], skip: bool) -> Isolation:
     """What a read_committed reader of all of a partition leaves out."""
-    search = TransactionSearch([*segments], skip, check_indexes=check_indexes)
+    search = TransactionSearch([*segments], skip, check_indexes=any(segment.check_indexes for segment in segments))
     isolation = search.run()
     return committed(segments, isolation, skip) if search.descends else isolation
 

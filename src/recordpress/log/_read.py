@@ -28,7 +28,7 @@ from recordpress.columns import (
 )
 from recordpress.errors import ArgumentTypeError, ClosedError, InUseError, InvalidArgumentError
 from recordpress.files import buffered
-from recordpress.log._extent import extent_of, is_local
+from recordpress.log._extent import extent_of, is_checked
 from recordpress.log._file_records import RESULT_BYTES, FileRecords, OnCorrupt, ResultSize
 from recordpress.log._log_order import Frontier, runs_of
 from recordpress.log._part import SegmentPart, part_between
@@ -70,7 +70,6 @@ class ReadOptions:
     batch_bytes: int | None = None  # of the file in each result; None: as many as give results of these sizes
     result_bytes: int = RESULT_BYTES
     result_rows: int | None = None
-    check_indexes: bool = False
     reached: Frontier | None = None  # how far segments before these were read
 
     def __post_init__(self) -> None:
@@ -137,7 +136,7 @@ class LogReader(StreamedRows):
         isolation: Callable[[Partition, bool], Isolation] | None = None,
     ) -> None:
         self._partitions = tuple(partitions)
-        self._isolation_of = isolation or self._of_whole
+        self._isolation_of = isolation or (lambda partition, skip: reading_isolation(partition.segments, skip))
         self._options = options
         self._names = self._chosen(columns)
         self._of_records = [name for name in self._names if name not in PLACE_COLUMNS]
@@ -269,15 +268,12 @@ class LogReader(StreamedRows):
         if isolation and isolation.error is not None and self._options.on_corrupt == "raise":
             raise isolation.error  # where the records end before the damage that hides markers
 
-    def _trusts_indexes(self, segment: Segment) -> bool:
-        return not self._options.check_indexes and not is_local(segment)
-
     def _is_outside(self, segment: Segment, following: Sequence[Segment], walk: _Walk) -> bool:
         """Whether all offsets of a segment are outside the range; it is passed then."""
         start = self._options.start_offset
         if (start is None and walk.end is None) or walk.is_placed or isinstance(segment, SegmentPart):
             return False
-        if self._trusts_indexes(segment):
+        if not is_checked(segment):
             bases = [one.base_offset for one in following if one.size != 0]
             is_before = start is not None and bool(bases) and bases[0] <= start
             return is_before or (walk.end is not None and segment.base_offset >= walk.end)
@@ -292,9 +288,6 @@ class LogReader(StreamedRows):
             walk.frontier.passed(segment, extent.end)
             return True
         return False
-
-    def _of_whole(self, partition: Partition, skip: bool) -> Isolation:
-        return reading_isolation(partition.segments, skip, self._options.check_indexes)
 
     def _isolation(self, partition: Partition) -> Isolation | None:
         if self._options.isolation_level == "read_uncommitted":
@@ -366,7 +359,7 @@ class LogReader(StreamedRows):
             options["ascending_from"] = -INT64_MAX if walk.frontier.next_offset is None else walk.reached
         if walk.isolation and not walk.is_placed:
             # one that ended before does not matter: its producer may have gone on
-            reached = segment.base_offset if self._trusts_indexes(segment) else walk.frontier.next_offset
+            reached = walk.frontier.next_offset if is_checked(segment) else segment.base_offset
             since = reached if start.offset is None else start.offset
             aborted = walk.isolation.aborted
             options["aborted_transactions"] = [one[:2] for one in aborted if since is None or one.last_offset >= since]
@@ -383,7 +376,7 @@ class LogReader(StreamedRows):
     def _start(self, segment: Segment, file: FileRecords, walk: _Walk) -> _Start | None:
         """Where to begin; `_NOTHING` if no record is wanted; None if the offsets do not ascend."""
         start_offset = self._options.start_offset
-        if self._trusts_indexes(segment):
+        if not is_checked(segment):
             return self._start_by_indexes(segment, file, walk)
         if start_offset is None and walk.end is None and walk.timestamp is None:
             return _Start(file.file.start, None)

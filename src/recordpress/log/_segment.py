@@ -31,6 +31,8 @@ class Segment:
         The other files of the segment, by suffix.
     codecs : CodecRegistry | None
         Codecs of the caller's own, for its records.
+    check_indexes : bool
+        Whether its headers are read in an object store too, in place of trusting its name and its indexes.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Segment:
     is_last: bool = False
     files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
     codecs: CodecRegistry | None = field(default=None, repr=False, compare=False)
+    check_indexes: bool = field(default=False, repr=False, compare=False)
 
     @property
     def is_tiered(self) -> bool:
@@ -190,3 +193,11 @@ def with_last(segments: Iterable[Segment]) -> tuple[Segment, ...]:
     if found:
         found[-1] = replace(found[-1], is_last=True)
     return tuple(found)
+
+
+def with_checks(partitions: Iterable[Partition]) -> tuple[Partition, ...]:
+    """Return the partitions with segments whose names and indexes are not trusted."""
+    return tuple(
+        replace(one, segments=tuple(replace(segment, check_indexes=True) for segment in one.segments))
+        for one in partitions
+    )

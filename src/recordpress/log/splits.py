@@ -25,7 +25,7 @@ from recordpress.errors import InvalidArgumentError, RecordpressError
 from recordpress.files import FileInfo, FileSystem, buffered, located
 from recordpress.log._digest import RecordDigest
 from recordpress.log._end_offset import end_offset
-from recordpress.log._extent import Extent, end_of, extent_of, is_local, last_known_offset
+from recordpress.log._extent import Extent, end_of, extent_of, is_checked, last_known_offset
 from recordpress.log._file_records import FileRecords, OnCorrupt
 from recordpress.log._log_order import NEAR, Frontier, OverlapCandidates, Window
 from recordpress.log._open import merged, open_paths, refuse_missing
@@ -33,7 +33,7 @@ from recordpress.log._part import SegmentPart, part_between, part_of
 from recordpress.log._part_isolation import has_state, isolation_of_part
 from recordpress.log._read import LogReader, ReadOptions
 from recordpress.log._seek import SegmentSeek
-from recordpress.log._segment import Partition, Segment
+from recordpress.log._segment import Partition, Segment, with_checks
 from recordpress.log._segment_tail import tail_findings
 from recordpress.log._transactions import Isolation
 from recordpress.log.findings import Finding
@@ -51,6 +51,7 @@ __all__ = [
     "plan",
     "read_split",
     "refuse_missing",
+    "with_checks",
 ]
 
 
@@ -90,7 +91,7 @@ class LogSplit:
         opened = [one for files, path in self.places for one in open_paths(path, files).partitions]
         same = [one for one in opened if (one.topic, one.partition) == (self.topic, self.partition)]
         [whole] = merged(same)
-        return whole.segments
+        return whole.segments if not self.segments[0].check_indexes else with_checks([whole])[0].segments
 
     def isolation(self, parts: Partition, skip: bool) -> Isolation:
         """What read_committed leaves out of these parts."""
@@ -271,7 +272,7 @@ def _is_before(segments: Sequence[Segment], following: Sequence[Segment], start:
     after = next((segment.base_offset for segment in following if segment.size != 0), None)
     if start is None or after is None or after > start:
         return False
-    if not all(is_local(segment) for segment in segments):
+    if not all(is_checked(segment) for segment in segments):
         return True
     if any(segment.base_offset > start for segment in following[NEAR : NEAR + 1]) or len(following) <= NEAR:
         return all(extent.end <= start for extent in _extents(segments))
@@ -282,7 +283,7 @@ def _is_after(segments: Sequence[Segment], earlier: Sequence[Segment], end: int 
     if end is None or segments[0].base_offset < end:
         return False
     is_near = all(segment.base_offset < end for segment in earlier[-NEAR:][:1])
-    return not is_near or not is_local(segments[0]) or all(extent.first >= end for extent in _extents(segments))
+    return not is_near or not is_checked(segments[0]) or all(extent.first >= end for extent in _extents(segments))
 
 
 def _extents(segments: Sequence[Segment]) -> Iterator[Extent]:
@@ -367,7 +368,7 @@ def offset_of_timestamp(partition: Partition, timestamp: int) -> int | None:
 
     Time indexes are used in stores; on this machine headers are read."""
     for segment in partition.segments:
-        by_indexes = not is_local(segment)
+        by_indexes = not is_checked(segment)
         if by_indexes and segment is not partition.segments[-1] and _ends_before(segment, timestamp):
             continue
         with segment.open() as file:

@@ -18,6 +18,7 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from recordpress.errors import CorruptRecordError, InvalidArgumentError
 from recordpress.log import Partition, end_offset
 from recordpress.log.growing import end_by_bytes, partitions_at, readable_end, segment_ranges
+from recordpress.log.splits import with_checks
 from recordpress.spark._offsets import Range
 from recordpress.spark._stores import located
 from recordpress.spark._without_recordpress import PickledForWorkers
@@ -72,7 +73,9 @@ class GrowingLog:
         options = self._options
         where = ", ".join(options.paths)
         paths, filesystem = located(options.store, options.paths)
-        found = options.topics.of(partitions_at(paths, filesystem, options.codecs), where, may_come=True)
+        given = partitions_at(paths, filesystem, options.codecs)
+        given = with_checks(given) if options.check_indexes else given
+        found = options.topics.of(given, where, may_come=True)
         if odd := [partition.url for partition in found if partition.topic is None]:
             raise InvalidArgumentError(
                 f"{odd[0]} does not name its topic and partition, which a stream needs: pass directories "

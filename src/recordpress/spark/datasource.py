@@ -27,7 +27,7 @@ from pyspark.sql.datasource import (
 
 from recordpress.errors import InvalidArgumentError
 from recordpress.log import Finding, Partition, open_log, splits
-from recordpress.log.splits import LogSplit, Piece, plan, refuse_missing
+from recordpress.log.splits import LogSplit, Piece, plan, refuse_missing, with_checks
 from recordpress.spark._filters import Wanted, wanted_by
 from recordpress.spark._offsets import Range
 from recordpress.spark._option import names_of, unknown_options
@@ -197,7 +197,8 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
         options = self.options
         paths, filesystem = located(options.store, options.paths)
         log = open_log(paths, filesystem=filesystem, codecs=options.codecs)
-        found = options.topics.of(log.partitions, ", ".join(options.paths))
+        given = with_checks(log.partitions) if options.check_indexes else log.partitions
+        found = options.topics.of(given, ", ".join(options.paths))
         ranges = options.bounds.ranges(found, options.fail_on_data_loss)
         found = [partition for partition in found if self.wanted.has(partition)]
         narrowed = {str(one): self.wanted.narrowed(*ranges.get(str(one), (None, None))) for one in found}

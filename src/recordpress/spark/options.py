@@ -81,6 +81,12 @@ class ReadOptions:
         ".snapshot lists the open transactions, so segments without one belong to the preceding task.",
         "read_uncommitted",
     )
+    check_indexes: bool = option(
+        "checkIndexes",
+        flag,
+        "In an object store, read headers in place of trusting the names and indexes of segments, as on a local disk.",
+        False,
+    )
     fetch_bytes: int | None = option(
         "max.partition.fetch.bytes",
         number(INT32_MAX),
