@@ -373,7 +373,7 @@ def told_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_plan_of_a_range_opens_the_segments_next_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a log whose names and indexes are in order; `tests/log/test_one_rule.py` has others."""
+    """And those after it, whose names could be too high; if names and indexes are in order."""
     path = tmp_path / "t-0"
     path.mkdir()
     for first in range(0, 600, 20):
@@ -384,7 +384,7 @@ def test_a_plan_of_a_range_opens_the_segments_next_to_it(tmp_path: Path, monkeyp
     [piece] = splits.plan(log.partitions, 100_000, ranges={str(log.partitions[0]): (300, 320)})
     assert [segment.base_offset for segment in piece[0].segments] == [300]
     found = [name.rpartition("/")[2] for name in opened if name.endswith(".log")]
-    assert found == [f"{at:020d}.log" for at in (220, 240, 260, 280, 320, 340, 360, 380)]
+    assert found == [f"{at:020d}.log" for at in (220, 240, 260, 280, *range(320, 600, 20))]
 
 
 def test_a_part_reads_headers_from_the_index_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

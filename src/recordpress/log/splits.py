@@ -7,9 +7,10 @@
                    large ones cut            to other processes      _part_isolation: read_committed
 
 For a plan names and sizes are read, and on this machine the last entries of offset indexes, but no segment that has
-one; with a range of offsets, on this machine, the first and the last headers of a few segments next to it. Where a part
-begins is found by its reader, and so is where the segments before a split end, of which `_log_order` says which ones
-may reach into it. An offset by time or `most_offsets` costs a partition headers. A door for `recordpress.spark`.
+one; with a range of offsets, on this machine, the first and the last headers of a few segments next to it, and the
+first offsets of those after it. Where a part begins is found by its reader, and so is where the segments before a split
+end, of which `_log_order` says which ones may reach into it. An offset by time or `most_offsets` costs a partition
+headers. A door for `recordpress.spark`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from recordpress.errors import InvalidArgumentError, RecordpressError
 from recordpress.files import FileInfo, FileSystem, buffered, located
 from recordpress.log._digest import RecordDigest
 from recordpress.log._end_offset import end_offset
-from recordpress.log._extent import Extent, end_of, extent_of, is_checked, last_known_offset
+from recordpress.log._extent import Extent, begins_before_its_name, end_of, extent_of, is_checked, last_known_offset
 from recordpress.log._file_records import FileRecords, OnCorrupt
 from recordpress.log._log_order import NEAR, Frontier, OverlapCandidates, Window
 from recordpress.log._open import merged, open_paths, refuse_missing
@@ -264,8 +265,8 @@ def _splits_of(
             passed.add(segment)
 
 
-# Of segments that their names put outside a range, the next ones are opened on this machine; and of the others before
-# it, the indexes are read.
+# Of segments that their names put outside a range, the next ones are examined on this machine; of the others before it
+# the indexes, of those after it the first offsets.
 
 
 def _is_before(segments: Sequence[Segment], following: Sequence[Segment], start: int | None) -> bool:
@@ -282,8 +283,11 @@ def _is_before(segments: Sequence[Segment], following: Sequence[Segment], start:
 def _is_after(segments: Sequence[Segment], earlier: Sequence[Segment], end: int | None) -> bool:
     if end is None or segments[0].base_offset < end:
         return False
+    if not all(is_checked(segment) for segment in segments):
+        return True
     is_near = all(segment.base_offset < end for segment in earlier[-NEAR:][:1])
-    return not is_near or not is_checked(segments[0]) or all(extent.first >= end for extent in _extents(segments))
+    is_doubtful = is_near or any(begins_before_its_name(segment) for segment in segments)
+    return not is_doubtful or all(extent.first >= end for extent in _extents(segments))
 
 
 def _extents(segments: Sequence[Segment]) -> Iterator[Extent]:
