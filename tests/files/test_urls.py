@@ -326,3 +326,13 @@ def test_no_result_has_a_secret(tmp_path: Path, capfd: pytest.CaptureFixture[str
     run(["repair", there, f"kept://{USER}host/again/a-0"])
     run(["transcode", "--codec", "zstd", there, f"kept://{USER}host/new/a-0"])
     check("".join(capfd.readouterr()))
+
+
+def test_a_store_that_takes_the_user_for_a_part_of_the_path() -> None:
+    """fsspec's memory has no users, so that its paths have the whole URL."""
+    url = f"memory://{USER}b/x?sig=TokeN"
+    files, path = resolve(url)
+    with pytest.raises(recordpress.RecordpressError) as caught:
+        recordpress.open_log(url)
+    for text in (str(caught.value), repr(caught.value), files.url(path)):
+        assert not any(secret in text for secret in SECRETS), text

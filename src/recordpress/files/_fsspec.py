@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from recordpress._file_names import printable
+from recordpress._file_names import printable, without_secrets
 from recordpress.errors import StorageError
 from recordpress.files._arrow import UploadWriter
 from recordpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer
@@ -53,7 +53,7 @@ class FsspecFileSystem(FileSystem):
             self._fs.makedirs(path, exist_ok=True)
 
     def url(self, path: str) -> str:
-        return printable(self._fs.unstrip_protocol(path))
+        return without_secrets(printable(self._fs.unstrip_protocol(path)), self._secrets)
 
     def read(self, path: str, start: int, end: int) -> bytes:
         """Return a range of a file's bytes."""
