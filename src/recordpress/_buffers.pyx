@@ -55,10 +55,8 @@ cdef void pooled_free(pooled* b) noexcept nogil:
 
 
 cdef int acquire(object data, Py_buffer* view, str name, str field=None) except -1:
-    """A contiguous read view of `data`; the caller releases it with PyBuffer_Release.
-
-    A message calls it `name`; `field` is the argument it came in, if that differs.
-    """
+    """Return a contiguous read view of `data`, which the caller releases; errors call it `name` and give `field` as the
+    argument."""
     if not PyObject_CheckBuffer(data):
         raise ArgumentTypeError(f"{name} must be a bytes-like object (bytes, bytearray, memoryview, mmap, NumPy array, "
                                 f"pyarrow Buffer), not {type(data).__name__}{advice(data)}", field=field or name)

@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 def exports(
     package: str, modules: "dict[str, str]"
 ) -> "tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]":
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
-
-    `modules` maps a module to the names it defines; an empty string exports the module itself.
-    """
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package; `modules` maps a module to the names it
+    defines, or to "" to export the module."""
     module_of = {
         name: module for module, names in modules.items() for name in names.split() or [module.rpartition(".")[2]]
     }

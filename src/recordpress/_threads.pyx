@@ -159,8 +159,7 @@ cdef void drop_owners(task* work):
 
 
 cdef class Threads:
-    """Start `others` threads. If the system has no more threads, the caller works alone, which needs no
-    lock."""
+    """`others` threads, or none if the system has no more: the caller then works alone, without a lock."""
 
     def __cinit__(self, int others):
         cdef crew* c = <crew*>calloc(1, sizeof(crew))

@@ -157,10 +157,8 @@ b'records'
 
 
 def decoders(client: Client, module: str) -> dict[str, Callable[[Buffer], bytes]]:
-    """gzip_decode, snappy_decode ... by name, with as many bytes of output as the client is allowed at most.
-
-    `module` is the adapter's, for the examples.
-    """
+    """Return gzip_decode, snappy_decode and so on by name, limited to the client's cap; `module` is the adapter's, for
+    the examples."""
 
     def of(codec: Any, name: str, magic: int = 2) -> Callable[[Buffer], bytes]:
         def decode(payload: Buffer) -> bytes:

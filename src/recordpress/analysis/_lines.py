@@ -64,10 +64,8 @@ def _read_run(file: RandomAccessFile, start: int, end: int, limit: int, batches:
 
 
 def lines_of(file: RandomAccessFile, position: int, longest: int) -> Iterator[tuple[int, int, bytes]]:
-    """Yield complete lines from a position on: start, end and content.
-
-    One of more than `longest` bytes is cut into several.
-    """
+    """Yield start, end and content of the lines from a position on; a line of more than `longest` bytes is cut into
+    several."""
     is_whole = position == 0 or file.read_exactly(position - 1, 1) == b"\n"
     begin, rest = position, b""
     while position < file.size:

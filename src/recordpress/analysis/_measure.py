@@ -198,9 +198,8 @@ def _sizes(
 
 
 def _compressed(payloads: Sequence[memoryview], setting: Setting, at_once: bool, registry: Any) -> Iterator[int]:
-    """Return the compressed size of the records of each batch, which are read back; includes the name of a plug-in
-    (KIP-984).
-    """
+    """Return the size of each batch's records after compression, with the name of a plug-in (KIP-984), and read them
+    back."""
     codec, level = setting
     name_bytes = 0 if setting.is_kafkas else 1 + len(codec)
     for payload in payloads:

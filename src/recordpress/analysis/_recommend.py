@@ -44,9 +44,8 @@ class Situation:
 
 
 def choose(cells: Sequence[Cell]) -> Cell:
-    """Return the cell whose saving is worth its CPU time, among batches that a producer may send by default.
-
-    Where the codecs were given without ``none``, one of them is chosen even if it saves nothing."""
+    """Return the cell whose saving is worth its CPU time among batches of default size, even without a saving if
+    ``none`` is not a choice."""
     worthwhile = [cell for cell in cells if cell.codec == "none" or _saves(cell)]
     cells = worthwhile if {cell.depth for cell in worthwhile} == {cell.depth for cell in cells} else cells
     shallow = min(cells, key=lambda cell: cell.depth).depth
@@ -103,9 +102,8 @@ def _settings(chosen: Cell, now: Situation) -> dict[str, str | int]:
 
 
 def _batch_size(cell: Cell) -> int:
-    """Return the batch.size for such a batch: a producer compares the estimated compressed size plus the next record,
-    uncompressed, with batch.size (MemoryRecordsBuilder.hasRoomFor).
-    """
+    """Return the batch.size of such batches, which limits estimated compressed size plus the next record
+    (MemoryRecordsBuilder.hasRoomFor)."""
     compressed = cell.output_bytes / cell.batches
     factor = 1.0 if cell.codec == "none" else _ESTIMATION_FACTOR
     wanted = factor * compressed + cell.input_bytes / cell.records

@@ -206,9 +206,8 @@ def _sample_segment(sample: Sample, segment: Segment, file: FileRecords, runs: l
 
 
 def _take_run(sample: Sample, segment: Segment, file: FileRecords, run: _Run, start: int, end: int) -> int:
-    """Take whole batches from a position on; return the end of the last one.
-
-    If no batch begins in the range, take the one that the range lies in: it may be larger than a sample."""
+    """Take whole batches from a position on, or the batch around it if none begins in the range; return the end of the
+    last one."""
     headers = file.headers(_entry_before(segment, file, start))
     position = start
     around: BatchHeader | None = None

@@ -49,7 +49,7 @@ class LogConfig:
     takes_zstd: bool
 
     def target(self, source_codec: int, codecs: CodecTable | None) -> tuple[int, int | None]:
-        """Codec, as its row in `codecs`, and level that the log wants for a set of that codec
+        """Return the codec, as its row in `codecs`, and the level for a set of that codec
         (BrokerCompressionType.targetCompression)."""
         if self.compression_type == "producer":
             return source_codec, None

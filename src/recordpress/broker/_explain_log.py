@@ -220,9 +220,7 @@ def _number_wrapper(batch: Batch) -> bool:
 
 
 def _take_log_append_time(batch: Batch) -> None:
-    """The producers' own timestamps are still in the records of a batch, and its largest one can be found again.
-
-    A message of magic 1 without a codec has lost it: there it is the time of the append."""
+    """Restore the producers' timestamps from the records; a message of magic 1 without a codec has lost its own."""
     batch.set_max_timestamp(0, max(batch.max_timestamp, -1))
     if batch.magic == 2 or batch.is_compressed:
         batch.set_max_timestamp(0, max((-1, *(record.timestamp for record in batch))))

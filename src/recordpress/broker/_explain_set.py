@@ -200,9 +200,8 @@ def _changed(batch: Batch, stored: Batch) -> int:
 
 
 def _payload_of(batch: Batch) -> memoryview:
-    """What the codec was given: the records area, or the value of a message of magic 0 or 1.
-
-    Empty if lengths do not fit."""
+    """Return the compressed payload: the records area, or the value of a message of magic 0 or 1; empty if lengths do
+    not fit."""
     if batch.magic == 2:
         return batch.payload
     with suppress(RecordpressError):

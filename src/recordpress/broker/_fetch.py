@@ -267,8 +267,8 @@ class _Request:
         )
 
     def aborted(self, isolation: Isolation, found: LogRead, until: int) -> list[tuple[int, int]] | None:
-        """UnifiedLog.collectAbortedTransactions. Where a broker finds no batch, or a part of the first one alone, it
-        does not come to that."""
+        """Return aborted transactions (UnifiedLog.collectAbortedTransactions); none if the broker reads no complete
+        batch."""
         if self.offset >= until:
             return []
         bound = found.upper_bound

@@ -243,8 +243,8 @@ cdef class DownConversion:
         return RP_OK
 
     cdef int pass_chunk(self, int64_t* after_first, int64_t most) noexcept nogil:
-        """Return entries of up to this many bytes, at least one; otherwise RP_END. The header after them is read,
-        too, and may be wrong."""
+        """Return at most this many bytes of entries, but at least one entry; otherwise RP_END; the header after them is
+        read and may be wrong."""
         cdef rp_batch b
         cdef int64_t start = self.position
         cdef int status

@@ -262,8 +262,8 @@ cdef class MessageValidator(DeepIterator):
         return 0
 
     cdef int put_mistaken(self, const message* m) except -1:
-        """It takes one of the target's format for one of the other. A message of v1 does not fit then; one of v0 loses
-        8 bytes at its beginning, and gets as many zeros at its end."""
+        """Store a message of the other format as the broker does by mistake: v1 does not fit, v0 loses its first 8
+        bytes and gets 8 zeros at its end."""
         cdef uint8_t* out
         cdef int64_t lost = BODY_AT + TIMESTAMP_SIZE
         if magic_of(m) or m.size < lost:

@@ -81,8 +81,8 @@ def _has_huge_chunk(payload: bytes) -> bool:
 
 
 def _check_old_stream(name: str, payload: bytes, generation: int) -> None:
-    """0.8.2 and 0.9: an LZ4 header must have the checksum of KAFKA-3160, and no size or checksum of the content; their
-    snappy-java knows no second stream."""
+    """Check what 0.8.2 and 0.9 need: the LZ4 header checksum of KAFKA-3160 without content size or checksum, and one
+    snappy-java stream."""
     if name == "lz4":
         frame = bytearray(payload)
         try:

@@ -419,9 +419,8 @@ cdef bint has_ignored_tail(const validator* v) noexcept nogil:
 
 
 cdef bint open_in_steps(validator* v, const uint8_t* entry) noexcept nogil:
-    """open_source for a payload of small blocks (`join_unit`): the records of some are checked while these are in the
-    cache. False: it is not such a payload, or not sound, and is to be opened as a whole.
-    """
+    """Open a payload of small blocks (`join_unit`) in steps, so that records are checked while cached; False: open it
+    as a whole."""
     cdef const codec_row* row = row_of(v.context.codecs, rp_batch_codec(&v.batch))
     cdef pooled* out = &v.context.scratch
     cdef rp_source* s = &v.source

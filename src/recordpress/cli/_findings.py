@@ -60,9 +60,8 @@ def print_skipped(skipped: Iterable[Finding]) -> None:
 
 
 def report_reading(findings: Sequence[Finding]) -> int:
-    """Print the findings of a reader; return the exit status.
-
-    Missing or cut records make it 1; a missing or wrong index does not, since it only costs time."""
+    """Print the findings of a reader; return status 1 if records are missing or cut, but not for a bad index, which
+    only costs time."""
     sys.stdout.flush()
     print_findings(findings, sys.stderr)
     return status_of([finding for finding in findings if finding.file.endswith(LOG_FILE_SUFFIX)])

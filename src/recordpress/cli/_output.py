@@ -143,10 +143,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
 
 
 class StreamTable:
-    """Table with aligned columns, whose rows arrive a few at a time.
-
-    A column grows with what is in it, but never shrinks; the last one takes what is left of a terminal's line.
-    """
+    """Aligned table for rows that arrive a few at a time: columns grow but never shrink, and the last one takes the
+    rest of a terminal's line."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self._names = [name.removeprefix(">") for name in columns]

@@ -124,10 +124,8 @@ cdef bint skip_text(const uint8_t* src, size_t size, size_t* at) noexcept nogil:
 
 
 cdef size_t scan_header(header_scan* scan, const uint8_t* src, size_t size) noexcept nogil:
-    """Size of the member header at `src`; otherwise 0, SIZE_MAX if it is cut short and may go on.
-
-    No byte of a text is looked at twice. Reserved FLG bits are ignored, as Java does.
-    """
+    """Return the size of the member header at `src`, 0 for none, SIZE_MAX if cut short; as in Java, reserved FLG bits
+    are ignored."""
     cdef int flags
     if scan.stage == FIXED:
         if size == 0 or memcmp(src, WRITTEN_HEADER, min(size, <size_t>3)) != 0:
@@ -211,10 +209,8 @@ cdef int gzip_decode(const codec* row, void** state, int magic, const uint8_t* s
 
 
 cdef int inflate_as_java(bytes payload, pooled* out, size_t start, size_t cap) except -1:
-    """Append what GZIPInputStream hands out of a damaged payload before it fails.
-
-    Kafka reads 16 KiB at a time through an input buffer of 8 KiB; a zlib call that fails gives nothing.
-    """
+    """Append the output of GZIPInputStream before it fails: 16 KiB reads through an 8 KiB input buffer, and nothing of
+    a failing zlib call."""
     cdef size_t at = 0, taken, member
     cdef const uint8_t* src = payload
     cdef bytes piece

@@ -177,8 +177,8 @@ cdef void dictionary_decompress_close(codec_stream* s) noexcept nogil:
 
 
 cdef int dictionary_decompress_step(codec_stream* s, const uint8_t* src, size_t size, rp_error* err) noexcept nogil:
-    """libzstd needs a frame's dictionary before its whole header. A frame that needs no window gets none, as in
-    streams without dictionaries."""
+    """Find the dictionary before libzstd needs it, which is before the whole header; a frame without a window gets
+    none."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef ZSTD_inBuffer input = [src, size, 0]
     cdef codec_unit frame

@@ -114,8 +114,8 @@ cdef int column_of(const ArrowArray* parent, const column_type* t, column* c) no
 
 
 cdef size_t extent_of(const column* c, int64_t rows) noexcept nogil:
-    """Bytes of that many rows, if the layout says so without a pass over them; else 0. Only a hint: rows are checked
-    when they are read."""
+    """Return the bytes of that many rows if the layout shows them without a pass, else 0; a hint, because rows are
+    checked when read."""
     cdef int64_t size = 0
     if c.index == NULL:
         return 0

@@ -189,8 +189,8 @@ cdef int export_column(const part* p, int64_t column, ArrowArray* out) noexcept 
 
 
 cdef int export_part(const part* p, ArrowArray* out) noexcept nogil:
-    """The part as a struct array, which is the interface's form of a record batch. The columns have the offset:
-    importers of record batches refuse an offset in the struct."""
+    """Export the part as a struct array with the offset in its columns: importers of record batches refuse an offset in
+    the struct."""
     cdef array_data root
     cdef int64_t i
     memset(&root, 0, sizeof(array_data))

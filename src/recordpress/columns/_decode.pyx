@@ -160,8 +160,7 @@ cdef int reserve_expected(const run* r, builder* b, int64_t bytes, int64_t rest,
 
 
 cdef bint goes_on(const run* r) noexcept nogil:
-    """Whether later runs add to the chunk: rows before an error are handed out at once, and so are the rows of a result
-    that is too large for one chunk."""
+    """Whether later runs add to the chunk: not after an error, nor to a result that is too large for one chunk."""
     return r.rest > 0 and r.n_failures == 0 and r.n_chunks == 0
 
 

@@ -12,7 +12,7 @@ from recordpress.columns.catalogue cimport AS_BINARY, AS_HEADERS, HEADERS, KEY, 
 
 
 cdef void fit(pooled* b, size_t used) noexcept nogil:
-    """A column much smaller than its bound moves to a block of its size, so that the next batch can use the large
+    """Move a column much smaller than its bound to a block of its size, so that the next batch can use the large
     one."""
     cdef pooled small
     cdef rp_error ignored

@@ -376,8 +376,8 @@ cdef int input_view(builder* b, const rp_source* source, rp_error* err) noexcept
 
 
 cdef int shared_view(builder* b, rp_source* source, rp_error* err) noexcept nogil:
-    """Move the source into the buffer that small batches share. Buffers double up to SHARED_BELOW, so that reserved
-    memory stays below a small multiple of the used."""
+    """Move the source into the buffer of small batches, which doubles up to SHARED_BELOW to reserve a small multiple of
+    what is used."""
     cdef int64_t size = source.end - source.start, room
     cdef view_buffer* view = NULL
     if b.shared_view:

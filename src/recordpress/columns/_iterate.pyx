@@ -395,8 +395,8 @@ cdef class ColumnsIterator:
     # --- handing out ----------------------------------------------------------------------------------------
 
     cdef Columns _hand_out(self, Window window):
-        """The rows of the result that ends with the window; None if it continues. `failed` becomes the error that comes
-        after them, if there is one."""
+        """Return the rows of the result that ends with the window, None if it continues; `failed` becomes the error
+        after them."""
         cdef list errors = window.failures()
         cdef int64_t first = window.first_failure()
         cdef Columns columns = None

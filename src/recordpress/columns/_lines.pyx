@@ -102,8 +102,8 @@ cdef bint is_one_text(const array_data* a, int64_t first, int64_t rows) noexcept
 
 
 cdef bint is_constant(const array_data* a, value_kind kind, int64_t first, int64_t rows) noexcept nogil:
-    """Whether all of the rows are known to have the same text: topics, partitions, types, headers that are not there.
-    Others may have it, too: short or rarely equal texts are not compared."""
+    """Whether all rows are known to have the same text (topic, partition, type, no headers); other texts are not
+    compared."""
     cdef const char* values = <const char*>a.buffers[1]
     cdef const int32_t* ends = <const int32_t*>a.buffers[1]
     if rows < 2:

@@ -110,8 +110,8 @@ cdef class Source:
         return read != 0
 
     cdef PooledBlock _block(self, int64_t position, int64_t rest, int64_t room):
-        """A block for the next view, which begins with the rest of this one. If no result points into this block and no
-        thread reads it, it is used again: it is in the CPU's caches."""
+        """Return a block for the next view, which begins with the rest of this one: the same block, in the CPU's
+        caches, if nothing else uses it."""
         cdef PooledBlock block
         cdef bint is_free = self.block is not None and references(<PyObject*>self.view) == 1
         if is_free and room <= <int64_t>self.block.buffer.capacity:
@@ -170,8 +170,8 @@ cdef class Source:
             raise type(error)(f"source does not behave like a Python file: {error.message}", field="source") from None
 
     cdef int64_t _first_entry(self, const uint8_t* data, int64_t rest, int64_t step) noexcept:
-        """Up to the prefix after the first entry, if that is a large part of a view; else `step`.
-        The caller has checked that `rest` is at least RP_ENTRY_PREFIX."""
+        """Return the end of the prefix after the first entry if that is a large part of a view, else `step`; `rest` is
+        at least RP_ENTRY_PREFIX."""
         cdef int64_t size = <int64_t>rp_load_be32(data + 8) + RP_LOG_OVERHEAD + RP_ENTRY_PREFIX
         return size if max(rest, step // LARGE_SHARE) < size <= step else step
 

@@ -105,8 +105,8 @@ cdef class Window:
             threads.put(self, &self.runs[i].task)
 
     cdef int put_part(self, Threads threads, builder* open, int64_t rest) except -1:
-        """Begin to decode the entries in one run, which adds to a result that is open, and to which later windows are
-        to add this many bytes of entries; 0: it ends here."""
+        """Begin to decode the entries as one run of an open result, to which later windows add this many bytes; 0: it
+        ends here."""
         self.runs = <run*>calloc(1, sizeof(run))
         if self.runs == NULL:
             raise MemoryError()

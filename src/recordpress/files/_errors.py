@@ -71,10 +71,8 @@ def named(argument: str, instead_of: str = "path") -> Iterator[None]:
 
 @contextmanager
 def storage_errors(what: str, url: str, secrets: Iterable[str] = ()) -> Iterator[None]:
-    """Turn the exceptions of a store's library, which have no base in common but Exception, into a StorageError.
-
-    They may quote the URL with its secrets, so they are not the error's cause or context.
-    """
+    """Turn exceptions of a store's library into a StorageError without cause or context, because they may quote the URL
+    with its secrets."""
     try:
         yield
         return

@@ -19,9 +19,7 @@ _PIECE_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 
 
 class ReadBack(RandomAccessFile):
-    """A file that is read from its beginning to its end, in large pieces, however it is asked for. Positions that are
-    read must not be lower than at the read before.
-    """
+    """A file that is read from beginning to end in large pieces; no read may start before the one before it."""
 
     is_remote = False  # there is nothing to be read ahead
 
@@ -75,10 +73,8 @@ class ReadBack(RandomAccessFile):
 def publish_checked(
     writer: Writer, files: FileSystem, target: str, size: int, checksum: int, look: Look | None = None
 ) -> None:
-    """Read the file back and give it its name, or in the other order if a store shows it only under its name.
-
-    `look` may read the file from its beginning to its end before its checksum is compared.
-    """
+    """Read the file back and give it its name, in the order that the store permits; `look` may read the file before the
+    comparison."""
     written = writer.written()
     if written is not None:
         with written:

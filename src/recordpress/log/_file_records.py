@@ -392,8 +392,8 @@ class FileRecords:
         return memoryview(data)[: self._whole(data, size)]
 
     def _whole(self, data: bytes, wanted: int) -> int:
-        """How many bytes of `data` are whole entries that begin before the byte `wanted`. An impossible one ends them;
-        it is an error if it is the first, unless nothing but zeros follows."""
+        """Return the size of the whole entries in `data` that begin before `wanted`, up to an impossible one: an error
+        if first, unless zeros follow."""
         entries = read_batches(data, max_message_bytes=self.max_message_bytes)
         try:
             for entry in entries:
@@ -408,10 +408,7 @@ class FileRecords:
 
 
 class ResultSize:
-    """How many bytes of entries give columns of about the right size, by the results so far.
-
-    One for all files that are read one after another.
-    """
+    """Bytes of entries for columns of about the right size, learned from the results of all files so far."""
 
     def __init__(self, most_bytes: int = RESULT_BYTES, most_rows: int | None = None) -> None:
         self._most_bytes, self._most_rows = most_bytes, most_rows

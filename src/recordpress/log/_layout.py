@@ -141,8 +141,7 @@ class Layout:
 
     def _read_topic(self, path: str, name: str, entries: list[FileInfo]) -> bool:
         """Read a topic's directory of Aiven's tiered storage, with a directory per partition; return False for another
-        directory.
-        """
+        directory."""
         numbers = [entry for entry in entries if entry.is_directory and _NUMBER.fullmatch(entry.name)]
         if not numbers or not _TIERED_TOPIC.fullmatch(name):
             return False

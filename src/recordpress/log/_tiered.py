@@ -156,10 +156,8 @@ def _chunk_sizes(text: str, count: int) -> list[int]:
 
 
 class _ChunkedFile(RandomAccessFile):
-    """Segment of chunks that are zstd frames, decompressed on demand.
-
-    Adjacent chunks are read by one request. The last two stay in memory: reads go from one to the next.
-    """
+    """Segment of zstd-compressed chunks: adjacent chunks are one request, and the last two stay in memory for the reads
+    that follow."""
 
     def __init__(self, file: RandomAccessFile, manifest: Manifest) -> None:
         self._file = file

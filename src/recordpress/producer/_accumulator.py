@@ -239,9 +239,7 @@ class BatchAccumulator(BatchFiller):
         return left == 0 or flush or self._closed or len(queue.batches) > 1 or queue.batches[0].is_full
 
     def _must_wait(self, queue: PartitionQueue) -> bool:
-        """Return whether a partition must wait: a retried batch goes first and alone
-        (RecordAccumulator.shouldStopDrainBatchesForPartition).
-        """
+        """Whether a partition must wait for a retried batch, which goes alone (shouldStopDrainBatchesForPartition)."""
         state, first = self._state_of(queue.topic, queue.partition), queue.batches[0]
         if len(state.sent) >= self.max_in_flight:
             return True

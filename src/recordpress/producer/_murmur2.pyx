@@ -95,8 +95,8 @@ cdef int32_t partition_of_hash(uint32_t h, int64_t partitions) noexcept nogil:
 
 
 cdef int32_t partition_without_key(const rp_field* value, uint64_t position, int64_t partitions) noexcept nogil:
-    """Equal values go to several partitions, because the position counts, too. The bits are mixed as in
-    java.util.SplittableRandom.mix64."""
+    """Return a partition from value and position, mixed as in java.util.SplittableRandom.mix64, so that equal values
+    are spread."""
     cdef uint64_t z = position * <uint64_t>0x9e3779b97f4a7c15
     if value.size > 0:
         z += hash_of(value.data, value.size)

@@ -356,8 +356,8 @@ cdef class Batch(BatchHeader):
         return self._inner_count if self.is_compressed else 1
 
     cdef int _check_count(self) except -1:
-        """list(batch) allocates memory for len(batch) records before it reads one, so a count too large for the bytes
-        is refused. No record takes less than 7 bytes."""
+        """Refuse a count too large for the bytes (7 each) before list(batch) allocates memory for len(batch)
+        records."""
         cdef rp_error err
         cdef place at = place_of(&self._header)
         cdef int64_t bytes = self._header.size - RP_BATCH_HEADER

@@ -45,8 +45,7 @@ cdef int compress_from(const open_batch* b, size_t start, pooled* out, rp_error*
 
 
 cdef int join_tail(exact_limit* limit, const open_batch* b, payload_join* join, rp_error* err) noexcept nogil:
-    """Compress the records after `proven` and join them to it: readers take both for one stream. BATCH_FULL: this codec
-    cannot join."""
+    """Compress the records after `proven` as a second stream that readers join; BATCH_FULL: this codec cannot."""
     cdef const batch_options* o = &b.encoder.options
     if not join_begin(o.codecs, o.codec, &limit.proven, join):
         return BATCH_FULL

@@ -13,10 +13,8 @@ Codecs: TypeAlias = "CodecRegistry | str | Iterable[str] | None"
 
 
 def registry_of(codecs: Codecs, argument: str = "codecs") -> CodecRegistry | None:
-    """Return a registry, or import the codecs at ``"package.module:attribute"``; None means only Kafka's codecs.
-
-    The paths must come from the user, never from data, because the modules are imported.
-    """
+    """Return a registry, or import the codecs at ``"package.module:attribute"``, which must come from the user, never
+    from data."""
     if codecs is None or isinstance(codecs, CodecRegistry):
         return codecs
     kinds = "package.module:attribute, or a recordpress.CodecRegistry"

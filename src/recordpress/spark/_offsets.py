@@ -237,9 +237,7 @@ def parse_bounds(text: Text) -> Bounds:
 
 
 def _bound(text: Text, side: str) -> Bound:
-    """Return one bound. As in Spark, a timestamp for all partitions precedes timestamps by partition, and these precede
-    offsets.
-    """
+    """Return one bound, in Spark's order: a timestamp for all partitions, timestamps by partition, offsets."""
     name = f"{side}Timestamp"
     if (value := text(name)) is not None:
         digits = value.lstrip("0") or value[:1]  # Python refuses to read some thousand of them

@@ -23,10 +23,8 @@ _Result = TypeVar("_Result")
 
 
 def run(spark: SparkSession, what: str, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
-    """Return the results of `work`, a module's function, for each item in order, with one task per item.
-
-    `what` names the job in Spark's UI.
-    """
+    """Return the results of `work`, a module's function, with one task per item, in order; `what` names the job in
+    Spark's UI."""
     if not items:
         return []
     with _described(spark, f"recordpress: {what}, {len(items)} tasks"):

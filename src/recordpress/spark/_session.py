@@ -35,10 +35,8 @@ def _planned_parallelism(spark: SparkSession) -> int | None:
 
 
 def for_session(spark: SparkSession) -> type[DataSource]:
-    """Return the data source with the session's settings.
-
-    The class belongs to no module, so it is pickled by value and can report that a Python has no recordpress.
-    """
+    """Return the data source with the session's settings, of no module, so that it is pickled by value and can report a
+    missing recordpress."""
     settings = {"parallelism": parallelism_of(spark), "is_pushdown_on": spark.conf.get(_PUSHDOWN, "false") == "true"}
     made = maker_of(KafkaLogDataSource, settings)
 

@@ -293,10 +293,8 @@ class FilteringReader(KafkaLogReader):
 
 
 def piece_bytes(total: int, most: int, parallelism: int | None) -> int:
-    """Return the bytes of a task: tasks for all cores but not tiny ones, as Spark's FilePartition.maxSplitBytes.
-
-    More tasks than cores are a multiple of the cores, so that all cores are busy up to the end.
-    """
+    """Return the bytes of a task as Spark's FilePartition.maxSplitBytes; more tasks than cores are a multiple, so that
+    all cores end together."""
     cores = parallelism or len(os.sched_getaffinity(0))
     target = min(most, max(_LEAST_PIECE_BYTES, -(-total // cores)))
     tasks = -(-total // target)

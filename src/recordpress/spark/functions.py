@@ -343,10 +343,8 @@ def _with_dictionaries(
 
 
 def _column(name: str, column: Column | str, work: Any, returns: str) -> Column:
-    """Return the column that `work` computes from another one; `returns` is its type in Spark's notation.
-
-    What Spark pickles does not need recordpress to be unpickled, so an executor without it can say so.
-    """
+    """Return the column that `work` computes; `returns` is Spark's type, and unpickling needs no recordpress, so an
+    executor can report it missing."""
     from pyspark.sql import functions as of_spark
 
     functions: Any = of_spark  # arrow_udf is missing in its types

@@ -82,10 +82,8 @@ def arrow_schema(names: Iterable[str]) -> pa.Schema:
 
 
 def as_column(column: pa.Array, field: pa.Field) -> pa.Array:
-    """Return a column of records in the form of Spark's Kafka source.
-
-    Nested fields have Spark's names, and a record without headers has null (KafkaRecordToRowConverter).
-    """
+    """Return a column in the form of Spark's Kafka source, with its field names and null for no headers
+    (KafkaRecordToRowConverter)."""
     if field.type != _HEADERS:
         return column if column.type == field.type else column.cast(field.type)
     is_there = pc.greater(pc.list_value_length(column), 0)

@@ -37,10 +37,8 @@ class OrderCheck:
 
 
 class SequenceCheck:
-    """The sequences of idempotent producers (KIP-98): each batch continues where its producer's last one ended.
-
-    Compaction removes batches, so a step forward is not an error if offsets are missing.
-    """
+    """Sequences of idempotent producers (KIP-98), whose batches follow one another except for offsets that compaction
+    removed."""
 
     def __init__(self) -> None:
         self._last: dict[int, tuple[int, int, int]] = {}  # by producer: epoch, last sequence, gaps until then

@@ -157,11 +157,8 @@ class _SplitLike(Protocol):
 
 
 def verify_split(split: _SplitLike, level: Level) -> VerifyReport:
-    """`verify` of some of a partition's segments.
-
-    Offsets and leader epochs are compared with the end of the segment before, sequences and transactions with what the
-    ``.snapshot`` of the first segment says.
-    """
+    """Verify some of a partition's segments, starting from the end of the segment before and the first segment's
+    ``.snapshot``."""
     report = VerifyReport(level)
     verification = _Verification(split.located(), report, Meter(None, ()))
     verification.begin_after(split.before[-1] if split.before else None)

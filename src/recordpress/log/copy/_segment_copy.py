@@ -36,9 +36,7 @@ class SegmentContent:
 
 @dataclass(frozen=True)
 class SegmentCopy:
-    """Contents of a segment and its copy, the number of batches that were kept byte for byte, and the checksum of the
-    file.
-    """
+    """Contents of a segment and its copy, the number of batches kept byte for byte, and the checksum of the file."""
 
     before: SegmentContent
     after: SegmentContent
@@ -55,8 +53,8 @@ def copy_segment(
     step: Callable[[int], None] | None = None,
     look: Look | None = None,
 ) -> SegmentCopy:
-    """Write the recompressed file to `target`. `step` gets the number of source bytes processed, often zero, and may
-    raise to cancel; `look` gets the bytes that are read back."""
+    """Write the recompressed file; `step` gets the source bytes just read and may raise to cancel, `look` the bytes
+    read back."""
     with files.create(target) as writer:
 
         def write(data: memoryview) -> None:

@@ -30,9 +30,8 @@ class PlannedSegment:
 
 @dataclass(frozen=True)
 class Journal:
-    """Plan of a job: its segments in order of directories, the directories that existed before (`grown`), and the files
-    to replace (`remove`).
-    """
+    """Plan of a job: its segments in order of directories, the directories that existed (`grown`), and the files to
+    replace (`remove`)."""
 
     has_offsets: bool
     index_interval_bytes: int

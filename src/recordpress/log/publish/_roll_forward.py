@@ -132,8 +132,7 @@ def _write(files: FileSystem, path: str, data: bytes) -> None:
 
 class _Partition:
     """Segments of one partition, written in order so that readers see a prefix; `ready` is the log dir or the staging
-    directory.
-    """
+    directory."""
 
     def __init__(
         self, files: FileSystem, target: str, job: str, journal: Journal, segments: list[PlannedSegment], ready: str

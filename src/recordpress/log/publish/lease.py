@@ -35,8 +35,8 @@ def is_lease(name: str) -> bool:
 
 @contextmanager
 def lease(files: FileSystem, directory: str, target: str) -> Iterator[str]:
-    """Hold a lease in `directory` for work on `target`; yield the path of its object, which disappears when the lease
-    ends."""
+    """Hold a lease in `directory` for work on `target`; yield the path of its object, which disappears with the
+    lease."""
     own = files.join(directory, f"{_PREFIX}{uuid4().hex}")
     stop = Event()
     files.make_directory(directory)

@@ -50,8 +50,7 @@ def check_topic(name: str) -> None:
 
 @dataclass(frozen=True)
 class StagedSegment:
-    """Consecutive batches of one partition in a file of the job's directory; offsets start at 0 unless the records have
-    offsets."""
+    """Consecutive batches of one partition in a file of the job; offsets start at 0 unless the records have offsets."""
 
     topic: str
     partition: int
@@ -191,8 +190,7 @@ class StagedPartition:
         return writer
 
     def close(self) -> None:
-        """End the file, read it back and compare its checksum. In a store the commit does this: it reads all files for
-        their offsets."""
+        """End the file, read it back and compare its checksum, unless the commit reads it in a store anyway."""
         writer, self._writer = self._writer, None
         if writer is None:
             return

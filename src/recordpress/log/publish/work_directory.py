@@ -68,9 +68,8 @@ class WorkDirectory:
 
 
 def refuse(files: FileSystem, target: str) -> NoReturn:
-    """Raise an error because the target exists. A call that was killed after its last rename left empty directories,
-    which are removed.
-    """
+    """Raise an error because the target exists, after removing the empty directories of a call that was killed after
+    its last rename."""
     if isinstance(files, LocalFileSystem) and os.path.lexists(_hidden(target, "lock")):
         with suppress(InvalidArgumentError, OSError), _locked(target):
             _remove_empty_directories(_hidden(target, "unfinished"))
