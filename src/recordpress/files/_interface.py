@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from recordpress._file_names import printable
@@ -151,9 +150,7 @@ class RandomAccessFile(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
 
@@ -193,9 +190,7 @@ class Writer(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.discard()
 
 

@@ -7,7 +7,6 @@ with it: a reader that stops early, or is interrupted, leaves no thread waiting 
 from __future__ import annotations
 
 import io
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from recordpress.files._background import Background
@@ -90,9 +89,7 @@ class SequentialFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
 

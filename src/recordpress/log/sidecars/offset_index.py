@@ -26,10 +26,10 @@ from recordpress.log.sidecars.sidecar_io import (
     Sidecar,
     SidecarSource,
     SidecarTarget,
-    check_padding,
     check_relative,
+    count_entries,
     packed,
-    read_sidecar,
+    read_index,
     write_sidecar,
 )
 
@@ -120,30 +120,16 @@ def read_offset_index(source: SidecarSource, base_offset: int | None = None) -> 
     >>> list(read_offset_index(bytes.fromhex("0000007800001040"), base_offset=1000))
     [OffsetPosition(offset=1120, position=4160)]
     """
-    sidecar = read_sidecar(source, _RULE)
-    base = sidecar.base_offset(base_offset)
-    size = len(sidecar.data)
-    if size % ENTRY_SIZE:
-        raise sidecar.corrupt(f"the size {size} is not a multiple of {ENTRY_SIZE}", size, "offset", _RULE)
+    sidecar, base = read_index(source, base_offset, ENTRY_SIZE, "offset", _RULE)
     fields = array("i", sidecar.data)
     if sys.byteorder == "little":
         fields.byteswap()
     offsets, positions = fields[::2], fields[1::2]
-    count = _count(sidecar, offsets)
+    count = count_entries(sidecar, offsets, 0, ENTRY_SIZE, "offset", _RULE)
     del offsets[count:], positions[count:]
     for values, name, shift in ((offsets, "offset", 0), (positions, "position", 4)):
         _check_ascent(sidecar, values, name, shift)
-    return OffsetIndex(base, offsets, positions, size - count * ENTRY_SIZE)
-
-
-def _count(sidecar: Sidecar, offsets: array[int]) -> int:
-    """Return the number of entries before the padding: an entry with offset 0 after entry 0 begins it."""
-    try:
-        count = offsets.index(0, 1)
-    except ValueError:
-        return len(offsets)
-    check_padding(sidecar, count * ENTRY_SIZE, ENTRY_SIZE, "offset", _RULE)
-    return count
+    return OffsetIndex(base, offsets, positions, len(sidecar.data) - count * ENTRY_SIZE)
 
 
 def _check_ascent(sidecar: Sidecar, values: array[int], name: str, shift: int) -> None:

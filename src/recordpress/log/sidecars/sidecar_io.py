@@ -172,8 +172,24 @@ class Index(Sequence[_Entry]):
         return f"<{name}: {len(self)} entries from offset {self.base_offset} on>"
 
 
-def check_padding(sidecar: Sidecar, start: int, entry_size: int, field: str, rule: str) -> None:
-    """Raise an error if there are other bytes than zeros from a position on."""
-    if rest := sidecar.data[start:].lstrip(b"\0"):
+def read_index(
+    source: SidecarSource, base_offset: int | None, entry_size: int, field: str, rule: str
+) -> tuple[Sidecar, int]:
+    """Read an index of whole entries; return it with its segment's base offset."""
+    sidecar = read_sidecar(source, rule)
+    size = len(sidecar.data)
+    if size % entry_size:
+        raise sidecar.corrupt(f"the size {size} is not a multiple of {entry_size}", size, field, rule)
+    return sidecar, sidecar.base_offset(base_offset)
+
+
+def count_entries(sidecar: Sidecar, entries: Sequence[Any], zero: Any, entry_size: int, field: str, rule: str) -> int:
+    """Return the number of entries before the padding, which begins with a zero entry after entry 0."""
+    try:
+        count = entries.index(zero, 1)
+    except ValueError:
+        return len(entries)
+    if rest := sidecar.data[count * entry_size :].lstrip(b"\0"):
         at = (len(sidecar.data) - len(rest)) // entry_size * entry_size
-        raise sidecar.corrupt(f"an entry follows the zeros from byte {start} on", at, field, rule)
+        raise sidecar.corrupt(f"an entry follows the zeros from byte {count * entry_size} on", at, field, rule)
+    return count

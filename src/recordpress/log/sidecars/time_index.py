@@ -23,10 +23,10 @@ from recordpress.log.sidecars.sidecar_io import (
     Sidecar,
     SidecarSource,
     SidecarTarget,
-    check_padding,
     check_relative,
+    count_entries,
     packed,
-    read_sidecar,
+    read_index,
     write_sidecar,
 )
 
@@ -117,28 +117,14 @@ def read_time_index(source: SidecarSource, base_offset: int | None = None) -> Ti
     >>> list(read_time_index(bytes.fromhex("0000018bcfe5680000000078"), base_offset=1000))
     [TimestampOffset(timestamp=1700000000000, offset=1120)]
     """
-    sidecar = read_sidecar(source, _RULE)
-    base = sidecar.base_offset(base_offset)
-    size = len(sidecar.data)
-    if size % ENTRY_SIZE:
-        raise sidecar.corrupt(f"the size {size} is not a multiple of {ENTRY_SIZE}", size, "timestamp", _RULE)
+    sidecar, base = read_index(source, base_offset, ENTRY_SIZE, "timestamp", _RULE)
     entries = list(_ENTRY.iter_unpack(sidecar.data))
-    count = _count(sidecar, entries)
+    count = count_entries(sidecar, entries, (0, 0), ENTRY_SIZE, "timestamp", _RULE)
     del entries[count:]
     _check_ascent(sidecar, entries)
     timestamps = array("q", (timestamp for timestamp, _ in entries))
     offsets = array("i", (offset for _, offset in entries))
-    return TimeIndex(base, timestamps, offsets, size - count * ENTRY_SIZE)
-
-
-def _count(sidecar: Sidecar, entries: list[tuple[int, int]]) -> int:
-    """Return the number of entries before the padding: a zero entry after entry 0 begins it."""
-    try:
-        count = entries.index((0, 0), 1)
-    except ValueError:
-        return len(entries)
-    check_padding(sidecar, count * ENTRY_SIZE, ENTRY_SIZE, "timestamp", _RULE)
-    return count
+    return TimeIndex(base, timestamps, offsets, len(sidecar.data) - count * ENTRY_SIZE)
 
 
 def _check_ascent(sidecar: Sidecar, entries: list[tuple[int, int]]) -> None:
