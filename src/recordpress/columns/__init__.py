@@ -11,7 +11,7 @@
     _lines    rows as JSON, CSV and lines of DumpLogSegments (_text: their values); _write_lines: as results come
     _match    rows that a search looks for
     _table    one row per batch, from headers alone ─► _arrow_out
-    _by_value a codec over each value of a column, in and out; _value_checksums: a checksum of each (_value_source)
+    _by_value a codec or a checksum over each value of a column
     _write    _arrow_in ─► rows ─► recordpress.record.set_writer
     column_rows  the same rows, for rooms that cut batches themselves
 
@@ -19,7 +19,7 @@
 """
 
 from recordpress.columns._arrow_out import Field
-from recordpress.columns._by_value import compress_values, decompress_values
+from recordpress.columns._by_value import compress_values, crc32c_values, decompress_values
 from recordpress.columns._columns import Column, Columns
 from recordpress.columns._iterate import ColumnsIterator, iter_columns
 from recordpress.columns._lines import csv_rows, dump_lines, json_lines
@@ -32,7 +32,6 @@ from recordpress.columns._result_stream import (
     stream_of,
     with_constants,
 )
-from recordpress.columns._value_checksums import crc32c_values
 from recordpress.columns._write import write_columns
 from recordpress.columns._write_lines import write_lines
 from recordpress.columns.header_table import BatchTable, batch_table

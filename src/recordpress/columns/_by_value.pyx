@@ -1,40 +1,135 @@
-"""A codec over each value of an Arrow column, without a Python object per value."""
+"""A codec or a checksum over each value of an Arrow column, without a Python object per value."""
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport INT32_MAX, int32_t, int64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from recordpress._arguments cimport choice_of, integer_of
 from recordpress._buffers cimport pooled, pooled_free, pooled_reserve_more
+from recordpress._c.arrow cimport ArrowArray
 from recordpress._c.wire cimport (
     RP_ARROW_LAYOUT, RP_CODEC_DECOMPRESS, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, rp_error, rp_fail, rp_field,
 )
 from recordpress._status cimport error_of
+from recordpress.checksum cimport crc32c_update
 from recordpress.codecs.codec cimport codec
 from recordpress.codecs.context cimport codec_context, context_acquire, context_release
 from recordpress.codecs.payload cimport compress_with, decompress_with
 from recordpress.codecs.table cimport CodecTable, DictionarySet, codec_of, dictionaries_of, level_of, row_with, table_of
-from recordpress.columns._arrow_in cimport column, field_of
-from recordpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
+from recordpress.columns._arrow_in cimport (
+    BINARY, BINARY_VIEW, LARGE_BINARY, NULLS, column, column_here, column_kind, column_type, field_of, type_of,
+)
+from recordpress.columns._arrow_out cimport array_init, chunk_data, chunk_drop, chunk_new
+from recordpress.columns._arrow_source cimport ArrowSource
 from recordpress.columns._columns cimport Column, Columns
-from recordpress.columns._value_source cimport ValueSource
 
 from recordpress.codecs import DEFAULT_MAX_SIZE
 from recordpress.columns._arrow_out import Field
-from recordpress.errors import RecordpressError, OutputTooLargeError
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError, OutputTooLargeError, RecordpressError
 
 cdef dict ERRORS = {"raise": False, "null": True}
-cdef tuple FIELDS = (Field("value", "z", True),)
 
 cdef enum:
     STEP = 1 << 20      # bytes of values after which signals are looked for
+    CRC_STEP = 1 << 24  # the same for checksums, which are fast
     SHRINKS = 4         # about what a value does; one that shrinks more gets its room later
     MISSES = -1         # the row needs a dictionary that was not looked up yet
 
 
-cdef class ByValue:
-    """The column that is made, and what it is made with."""
+cdef class ValueSource(ArrowSource):
+    """A column of values that the caller gives, one array after another."""
+
+    cdef column_kind kind
+
+    cdef int open(self, object data) except -1:
+        """Take the capsules of `data`, which must be of values. Runs the caller's code."""
+        cdef column_type type
+        self.ask(data)
+        type_of(&self.schema, 0, &type)
+        if type.kind not in (NULLS, BINARY, LARGE_BINARY, BINARY_VIEW):
+            format = self.schema.format.decode("utf-8", "replace")
+            raise ArgumentTypeError("data must be a column of binary, large_binary, binary_view or a string type, "
+                                    f"not of Arrow format {format!r}", field="data")
+        self.kind = type.kind
+        return 0
+
+    cdef int64_t next_values(self, column* values) except -2:
+        """Return the number of rows of the next array; -1: there are no more."""
+        cdef const ArrowArray* array = self.next()
+        if array == NULL:
+            return -1
+        if column_here(array, self.kind, values):
+            raise InvalidArgumentError("an Arrow array's lengths or offsets contradict each other", field="data")
+        return array.length
+
+
+cdef class ValueColumn:
+    """A new column with one row for each value of the caller's."""
+
+    cdef pooled validity
+    cdef pooled data
+    cdef int64_t rows
+    cdef int64_t null_count
+
+    def __dealloc__(self):
+        pooled_free(&self.validity)
+        pooled_free(&self.data)
+
+    cdef Column run(self, object data):
+        """Read all arrays of the caller's data."""
+        cdef ValueSource source = ValueSource.__new__(ValueSource)
+        cdef column values
+        cdef int64_t rows
+        source.open(data)
+        self.reserve(0)
+        while True:
+            rows = source.next_values(&values)
+            if rows < 0:
+                return self.finish()
+            self.reserve(rows)
+            self.add(&values, rows)
+
+    cdef int reserve(self, int64_t more) except -1:
+        """Make room for this many more values."""
+        cdef rp_error err
+        cdef size_t before = self.validity.size, after = <size_t>(self.rows + more + 8) >> 3
+        if pooled_reserve_more(&self.validity, after - before, &err) != RP_OK:
+            raise MemoryError
+        self.validity.size = after
+        memset(self.validity.data + before, 0, after - before)
+        return 0
+
+    cdef int add(self, const column* values, int64_t n) except -1:
+        raise NotImplementedError
+
+    cdef Column finish(self):
+        raise NotImplementedError
+
+    cdef Column column_of(self, object field, pooled* ends):
+        """Move the buffers to a column, which has `ends` if its values differ in size."""
+        cdef pooled* blocks[3]
+        cdef int i, n = 2 if ends == NULL else 3
+        cdef chunk_data** chunks = <chunk_data**>malloc(sizeof(chunk_data*))
+        cdef chunk_data* chunk = chunk_new(1, n)
+        if chunks == NULL or chunk == NULL or not array_init(&chunk.columns[0], self.rows, n, 0):
+            free(chunks)
+            chunk_drop(chunk)
+            raise MemoryError
+        chunks[0] = chunk
+        chunk.rows = self.rows
+        chunk.n_blocks = n
+        chunk.columns[0].null_count = self.null_count
+        blocks[0], blocks[1], blocks[n - 1] = &self.validity, ends, &self.data
+        for i in range(n):
+            chunk.blocks[i] = blocks[i][0]
+            chunk.columns[0].buffers[i] = blocks[i].data if i or self.null_count else NULL
+            memset(blocks[i], 0, sizeof(pooled))
+        return Column.make(Columns.make((field,), chunks, 1), 0)
+
+
+cdef class ByValue(ValueColumn):
+    """The results of a codec."""
 
     cdef const codec* row
     cdef codec_context* context
@@ -45,11 +140,8 @@ cdef class ByValue:
     cdef int level
     cdef size_t cap
     cdef pooled ends           # of each value and, first, 0
-    cdef pooled validity
-    cdef pooled data
-    cdef int64_t rows
-    cdef int64_t null_count
     cdef int64_t sought        # the row whose dictionaries were looked up
+    cdef rp_field missed       # its value
 
     def __cinit__(self):
         self.sought = -1
@@ -57,8 +149,6 @@ cdef class ByValue:
     def __dealloc__(self):
         context_release(self.context)
         pooled_free(&self.ends)
-        pooled_free(&self.validity)
-        pooled_free(&self.data)
 
     cdef int begin(self, CodecTable codecs, const codec* row) except -1:
         self.row = row
@@ -67,74 +157,55 @@ cdef class ByValue:
             raise MemoryError
         return 0
 
-    cdef Column of(self, object data):
-        """All arrays of the caller's data."""
-        cdef ValueSource source = ValueSource.__new__(ValueSource)
-        cdef column values
-        cdef int64_t rows
-        source.open(data)
-        self.room(0)
-        while True:
-            rows = source.next_values(&values)
-            if rows < 0:
-                return self.made()
-            self.add(&values, rows)
-
-    cdef int room(self, int64_t more) except -1:
-        """Make room for this many more values."""
+    cdef int reserve(self, int64_t more) except -1:
         cdef rp_error err
-        cdef size_t rows = <size_t>(self.rows + more), before = self.validity.size
+        ValueColumn.reserve(self, more)
         self.ends.size = 4 * <size_t>(self.rows + 1) if self.ends.data != NULL else 0
-        if (pooled_reserve_more(&self.ends, 4 * (rows + 1) - self.ends.size, &err) != RP_OK
-                or pooled_reserve_more(&self.validity, ((rows + 8) >> 3) - before, &err) != RP_OK
+        if (pooled_reserve_more(&self.ends, 4 * <size_t>(self.rows + more + 1) - self.ends.size, &err) != RP_OK
                 or pooled_reserve_more(&self.data, 1, &err) != RP_OK):
             raise MemoryError
-        self.validity.size = (rows + 8) >> 3
-        memset(self.validity.data + before, 0, self.validity.size - before)
         (<int32_t*>self.ends.data)[self.rows] = <int32_t>self.data.size
         return 0
 
     cdef int add(self, const column* values, int64_t n) except -1:
         cdef int64_t i = 0
         cdef int status
-        cdef rp_field f
         cdef rp_error err
-        self.room(n)
         while i < n:
             with nogil:
-                status = self.some(values, &i, n, &err)
+                status = self.add_some(values, &i, n, &err)
             PyErr_CheckSignals()
             if status == MISSES:
-                field_of(values, values.kind, i, &f)
                 self.sought = self.rows
-                self.known.learn(f.data, <size_t>f.size)
+                self.known.learn(self.missed.data, <size_t>self.missed.size)
             elif status != RP_OK:
                 self.fail(error_of(&err), &err)
                 i += 1
         return 0
 
-    cdef int some(self, const column* values, int64_t* i, int64_t n, rp_error* err) noexcept nogil:
-        """Rows from i on, until there is something to be done with the GIL."""
+    cdef int add_some(self, const column* values, int64_t* i, int64_t n, rp_error* err) noexcept nogil:
+        """Add rows from i on, until there is work that needs the GIL."""
         cdef int64_t seen = 0
         cdef int status
         cdef rp_field f
         while i[0] < n and seen < STEP:
             if not field_of(values, values.kind, i[0], &f):
                 return rp_fail(err, RP_ARROW_LAYOUT, -1, 0, 0)
-            status = self.one(&f, err)
+            status = self.add_value(&f, err)
             if status != RP_OK:
                 return status
             i[0] += 1
             seen += 64 + max(f.size, <int64_t>0)
         return RP_OK
 
-    cdef int one(self, const rp_field* f, rp_error* err) noexcept nogil:
+    cdef int add_value(self, const rp_field* f, rp_error* err) noexcept nogil:
         cdef size_t before = self.data.size
         cdef int status = RP_OK
         if f.size >= 0:
             if self.learns and self.sought != self.rows and self.known.misses(f.data, <size_t>f.size):
+                self.missed = f[0]
                 return MISSES
-            status = self.turned(f, err)
+            status = self.apply_codec(f, err)
             if self.data.size > <size_t>INT32_MAX:
                 status = rp_fail(err, RP_OUTPUT_CAP, -1, 0, INT32_MAX)
             if status != RP_OK:
@@ -157,7 +228,7 @@ cdef class ByValue:
         self.rows += 1
         (<int32_t*>self.ends.data)[self.rows] = <int32_t>self.data.size
 
-    cdef int turned(self, const rp_field* f, rp_error* err) noexcept nogil:
+    cdef int apply_codec(self, const rp_field* f, rp_error* err) noexcept nogil:
         cdef size_t likely = self.row.bound(<size_t>f.size) if self.packs else SHRINKS * <size_t>f.size
         if pooled_reserve_more(&self.data, likely, err) != RP_OK:  # so that it grows by doubling
             return err.status
@@ -166,7 +237,7 @@ cdef class ByValue:
         return decompress_with(self.row, self.context, False, 2, f.data, <size_t>f.size, &self.data, self.left(), err)
 
     cdef size_t left(self) noexcept nogil:
-        """The most bytes of the next value."""
+        """Return the most bytes of the next value."""
         return min(self.cap, <size_t>INT32_MAX - self.data.size)
 
     cdef bint is_full(self, const rp_error* err) noexcept nogil:
@@ -186,27 +257,54 @@ cdef class ByValue:
             error.args = (error.message,)
         raise error
 
-    cdef Column made(self):
-        cdef chunk_data** chunks = <chunk_data**>malloc(sizeof(chunk_data*))
-        cdef chunk_data* chunk = chunk_new(1, 3)
-        cdef array_data* array
-        if chunks == NULL or chunk == NULL or not array_init(&chunk.columns[0], self.rows, 3, 0):
-            free(chunks)
-            chunk_drop(chunk)
+    cdef Column finish(self):
+        return self.column_of(Field("value", "z", True), &self.ends)
+
+
+cdef class ValueChecksums(ValueColumn):
+    """The checksums."""
+
+    cdef int reserve(self, int64_t more) except -1:
+        cdef rp_error err
+        ValueColumn.reserve(self, more)
+        self.data.size = 8 * <size_t>self.rows
+        if pooled_reserve_more(&self.data, 8 * <size_t>(more + 1), &err) != RP_OK:
             raise MemoryError
-        chunks[0] = chunk
-        chunk.rows = self.rows
-        chunk.blocks[0], chunk.blocks[1], chunk.blocks[2] = self.validity, self.ends, self.data
-        chunk.n_blocks = 3
-        array = &chunk.columns[0]
-        array.null_count = self.null_count
-        array.buffers[0] = self.validity.data if self.null_count else NULL
-        array.buffers[1] = self.ends.data
-        array.buffers[2] = self.data.data
-        memset(&self.validity, 0, sizeof(pooled))
-        memset(&self.ends, 0, sizeof(pooled))
-        memset(&self.data, 0, sizeof(pooled))
-        return Column.make(Columns.make(FIELDS, chunks, 1), 0)
+        return 0
+
+    cdef int add(self, const column* values, int64_t n) except -1:
+        cdef int64_t done = 0
+        cdef rp_error err
+        cdef int status
+        while done < n:
+            with nogil:
+                status = self.add_some(values, &done, n, &err)
+            if status != RP_OK:
+                raise error_of(&err)
+            PyErr_CheckSignals()
+        return 0
+
+    cdef int add_some(self, const column* values, int64_t* done, int64_t rows, rp_error* err) noexcept nogil:
+        """Add rows from `done` on, until it is time to look for signals."""
+        cdef int64_t* numbers = <int64_t*>self.data.data
+        cdef int64_t seen = 0
+        cdef rp_field f
+        while done[0] < rows and seen < CRC_STEP:
+            if not field_of(values, values.kind, done[0], &f):
+                return rp_fail(err, RP_ARROW_LAYOUT, -1, 0, 0)
+            if f.size < 0:
+                numbers[self.rows] = 0
+                self.null_count += 1
+            else:
+                numbers[self.rows] = crc32c_update(0, <const uint8_t*>f.data, <size_t>f.size)
+                self.validity.data[self.rows >> 3] |= 1 << (self.rows & 7)
+            self.rows += 1
+            done[0] += 1
+            seen += 64 + max(f.size, <int64_t>0)
+        return RP_OK
+
+    cdef Column finish(self):
+        return self.column_of(Field("crc", "l", True), NULL)
 
 
 def compress_values(data, compression_type, level=None, *, dictionary=None, codecs=None):
@@ -252,7 +350,7 @@ def compress_values(data, compression_type, level=None, *, dictionary=None, code
     if dictionary is not None:
         row = row_with(row, dictionary, "dictionary")
     work.begin(table, row)
-    return work.of(data)
+    return work.run(data)
 
 
 def decompress_values(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, dictionaries=None,
@@ -303,4 +401,37 @@ def decompress_values(data, compression_type, max_decompressed_bytes=DEFAULT_MAX
         work.learns = True
         row = &work.known.row
     work.begin(table, row)
-    return work.of(data)
+    return work.run(data)
+
+
+def crc32c_values(data):
+    """CRC-32C of each value of a column.
+
+    Parameters
+    ----------
+    data : Arrow array, or stream of them
+        Of binary, large_binary, binary_view or a string type: a column of pyarrow, polars or `read_columns`.
+
+    Returns
+    -------
+    Column
+        int64, 0 to 2**32 - 1, one row for each value; null where that is null. The function's source: RFC 3720,
+        appendix B.4 (Castagnoli's polynomial).
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        An argument that is not accepted, or an Arrow array that contradicts itself.
+
+    Notes
+    -----
+    No Python object is made per value, and the GIL is released. The checksums equal the results of :func:`crc32c`.
+
+    Examples
+    --------
+    >>> import recordpress, pyarrow
+    >>> recordpress.crc32c_values(pyarrow.array([b"123456789", None])).to_pylist() == [0xE3069283, None]
+    True
+    """
+    cdef ValueChecksums work = ValueChecksums.__new__(ValueChecksums)
+    return work.run(data)

@@ -1,4 +1,0 @@
-from typing_extensions import disjoint_base
-
-@disjoint_base
-class ValueSource: ...
