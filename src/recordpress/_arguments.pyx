@@ -40,7 +40,7 @@ def integer(value, str name, int64_t least, int64_t most):
 
 
 def time(value, str name):
-    """A `recordpress.typing.Time` as milliseconds since 1970."""
+    """Return a `recordpress.typing.Time` as milliseconds since 1970."""
     return converted_time(value, name, INT64_MIN + 1, INT64_MAX)
 
 
@@ -50,7 +50,7 @@ def shown_value(value):
 
 
 cdef object index_of(object value, str name):
-    """The int that `value` stands for."""
+    """Return the int that `value` stands for."""
     if PyBool_Check(value) or not PyIndex_Check(value):
         raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}", field=name)
     try:
@@ -150,7 +150,7 @@ cdef int64_t converted_time(object value, str name, int64_t least, int64_t most)
 
 
 cdef object datetime_of(str text, str name):
-    """The datetime that ISO 8601 text stands for."""
+    """Return the datetime that ISO 8601 text stands for."""
     import re
     from datetime import datetime
 

@@ -68,7 +68,7 @@ cdef int acquire(object data, Py_buffer* view, str name, str field=None) except 
 
 
 cdef int acquire_writable(object data, Py_buffer* view, str name) except -1:
-    """A contiguous view of `data` to write to; the caller releases it with PyBuffer_Release."""
+    """Return a contiguous view of `data` to write to; the caller releases it with PyBuffer_Release."""
     if not PyObject_CheckBuffer(data):
         raise ArgumentTypeError(f"{name} must be a writable bytes-like object (bytearray, memoryview, mmap, "
                                 f"NumPy array), not {type(data).__name__}", field=name)
@@ -80,7 +80,7 @@ cdef int acquire_writable(object data, Py_buffer* view, str name) except -1:
 
 
 cdef str advice(data):
-    """How to turn text and paths into bytes: they are the most common mistakes."""
+    """Return the hint for text and paths in place of bytes, the most common mistakes."""
     files = "Path(path).read_bytes() reads a file, iter_columns(open(path, 'rb')) its records piece by piece"
     if isinstance(data, str):
         return f": text.encode() makes bytes of text; {files}"
@@ -100,7 +100,7 @@ cdef class InputView:
 
 
 cdef PooledBlock pooled_block(size_t size):
-    """A block of `size` uninitialised bytes."""
+    """Return a block of `size` uninitialised bytes."""
     cdef PooledBlock block = PooledBlock.__new__(PooledBlock)
     cdef rp_error err
     if pooled_reserve(&block.buffer, size, &err) != RP_OK:
@@ -129,7 +129,7 @@ cdef void on_release_unused(releaser release) noexcept:
 
 
 def pool_bytes():
-    """Bytes of pooled memory, as (in use, kept for reuse).
+    """Return bytes of pooled memory, as (in use, kept for reuse).
 
     The pool holds blocks of 64 KiB and more, for results and scratch. Smaller blocks, which are malloc's, and the
     states that codec libraries allocate are not counted.

@@ -1,4 +1,4 @@
-"""Which C libraries this recordpress was linked with."""
+"""Versions of the C libraries that recordpress is linked with."""
 
 from recordpress._c.libdeflate cimport LIBDEFLATE_VERSION_STRING
 from recordpress._c.lz4 cimport LZ4_versionString
@@ -7,7 +7,7 @@ from recordpress._c.zstd cimport ZSTD_versionString
 
 
 def library_versions():
-    """The versions of the C libraries, by name; the snappy code is recordpress's own."""
+    """Return the versions of the C libraries, by name; the snappy code is recordpress's own."""
     cdef unsigned int xxhash = XXH_versionNumber()  # 802: 0.8.2
     return {
         "libdeflate": (<bytes>LIBDEFLATE_VERSION_STRING).decode("ascii"),

@@ -40,7 +40,7 @@ cdef struct crew:
 
 
 cdef task* take(crew* c) noexcept nogil:
-    """The next task that no thread has begun, or NULL. Called with the lock held."""
+    """Return the next task that no thread has begun, or NULL. Called with the lock held."""
     cdef task* work = c.first
     if work != NULL:
         c.first = work.next
@@ -61,7 +61,7 @@ cdef void do(crew* c, task* work) noexcept nogil:
 
 
 cdef void* work_off(void* argument) noexcept nogil:
-    """The body of a thread."""
+    """Run a thread."""
     cdef crew* c = <crew*>argument
     cdef task* work
     pthread_mutex_lock(&c.lock)

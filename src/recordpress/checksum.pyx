@@ -146,7 +146,7 @@ def crc32(data, value=0):
 
 
 def crc32c_combine(a, b, len_b):
-    """CRC-32C of two byte strings, one after the other, from the checksums of both.
+    """Combine the CRC-32C of two byte strings into that of the first followed by the second.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def crc32c_combine(a, b, len_b):
 
 
 def crc32_combine(a, b, len_b):
-    """CRC-32 of two byte strings, one after the other, from the checksums of both.
+    """Combine the CRC-32 of two byte strings into that of the first followed by the second.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def crc32c_path():
 
 
 def _crc32c_paths():
-    """Names of the implementations that this CPU can run, best first: tests run each of them."""
+    """Return names of the implementations that this CPU can run, best first: tests run each of them."""
     return [rp_crc32c_paths[i].name.decode("ascii") for i in range(RP_CRC32C_PATHS) if rp_crc32c_paths[i].supported()]
 
 
@@ -280,7 +280,7 @@ cdef const rp_crc32c_path* path_named(str name) except NULL:
 
 
 def _crc32c_by_path(str path, data, value=0):
-    """crc32c by the implementation of that name."""
+    """Compute crc32c by the implementation of that name."""
     cdef const rp_crc32c_path* chosen = path_named(path)
     cdef uint32_t crc = <uint32_t>integer_of(value, "value", 0, UINT32_MAX)
     cdef InputView view = InputView(data)
@@ -288,7 +288,7 @@ def _crc32c_by_path(str path, data, value=0):
 
 
 def _crc32c_combine_by_path(str path, a, b, len_b):
-    """crc32c_combine by the implementation of that name."""
+    """Compute crc32c_combine by the implementation of that name."""
     cdef const rp_crc32c_path* chosen = path_named(path)
     cdef uint32_t moved = chosen.shifted(<uint32_t>integer_of(a, "a", 0, UINT32_MAX),
                                          integer_of(len_b, "len_b", 0, INT64_MAX))

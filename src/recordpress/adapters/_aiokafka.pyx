@@ -20,7 +20,7 @@ cdef Client client = None
 
 
 def use(Client used not None):
-    """What raises the errors of all classes here, once aiokafka was imported."""
+    """Set the client, whose errors all classes here raise."""
     global client
     client = used
 
@@ -193,7 +193,7 @@ cdef class LegacyRecordBatch(Entry):
         self.check_message()
 
     cdef int check_message(self) except -1:
-        """What aiokafka reads when it makes the object."""
+        """Check the message as aiokafka's constructor does."""
         cdef rp_batch ignored
         cdef rp_record r
         cdef rp_error err
@@ -233,7 +233,7 @@ cdef class MemoryRecords(RecordSet):
 
     @cython.critical_section
     def next_batch(self):
-        """The next entry, or None."""
+        """Return the next entry, or None."""
         cdef Entry made = self.entry(DefaultRecordBatch, LegacyRecordBatch)
         if made is None:
             return None

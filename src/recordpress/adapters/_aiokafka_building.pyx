@@ -15,7 +15,7 @@ cdef Client client = None
 
 
 def use(Client used not None):
-    """What raises the errors of all classes here, once aiokafka was imported."""
+    """Set the client, whose errors all classes here raise."""
     global client
     client = used
 
@@ -61,7 +61,7 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     @cython.critical_section
     def set_producer_state(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence):
-        """What idempotent and transactional producers know when the batch is sent."""
+        """Set the fields that idempotent and transactional producers know when they send the batch."""
         self.become(producer_id, producer_epoch, base_sequence)
 
     def append(self, int64_t offset, timestamp, key, value, list headers not None):
@@ -69,17 +69,17 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
         return self.add(offset, time_given(timestamp), key, value, headers if len(headers) else None)
 
     def size_in_bytes(self, offset, timestamp, key, value, list headers not None):
-        """Bytes that the record would take."""
+        """Return bytes that the record would take."""
         return self.size_with(offset, timestamp, key, value, headers)
 
     @classmethod
     def size_of(cls, key, value, list headers not None):
-        """Bytes of key, value and headers in a record."""
+        """Return bytes of key, value and headers in a record."""
         return size_of_fields(key, value, headers)
 
     @classmethod
     def estimate_size_in_bytes(cls, key, value, list headers not None):
-        """The most bytes that a batch of this one record has."""
+        """Return the most bytes that a batch of this one record has."""
         return most_of_one(key, value, headers)
 
 
@@ -113,12 +113,12 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
         return self.add(offset, time_given(timestamp) if self.batch.encoder.options.magic else -1, key, value)
 
     def size_in_bytes(self, offset, timestamp, key, value):
-        """Bytes that the message would take."""
+        """Return bytes that the message would take."""
         return self.message_size(key, value)
 
     @staticmethod
     def record_overhead(int8_t magic):
-        """Bytes of a message around key and value."""
+        """Return bytes of a message around key and value."""
         return MESSAGE_V0 if magic == 0 else MESSAGE_V1
 
 
@@ -200,9 +200,9 @@ cdef class BatchBuilder:
 
     @cython.critical_section
     def size(self):
-        """Bytes of the batch: uncompressed until it is built."""
+        """Return bytes of the batch: uncompressed until it is built."""
         return self._opened().size_of_all()
 
     def record_count(self):
-        """Records in the batch."""
+        """Return records in the batch."""
         return self._relative_offset

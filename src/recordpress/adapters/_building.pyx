@@ -15,7 +15,7 @@ cdef int64_t most_of_one(object key, object value, object headers) except -1:
 @cython.no_gc
 @cython.freelist(64)
 cdef class DefaultRecordMetadata:
-    """What an append answers.
+    """Result of an append.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ cdef class DefaultRecordMetadata:
 @cython.no_gc
 @cython.freelist(16)
 cdef class LegacyRecordMetadata:
-    """What an append answers.
+    """Result of an append.
 
     Attributes
     ----------

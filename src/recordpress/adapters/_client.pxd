@@ -1,4 +1,4 @@
-"""What differs between the clients: the classes of their errors, and where they say which codecs they have."""
+"""Differences between the clients: the classes of their errors, and their lists of codecs."""
 
 from recordpress._c.wire cimport rp_batch, rp_error
 from recordpress._status cimport place

@@ -1,4 +1,4 @@
-"""What differs between the clients: the classes of their errors, and where they say which codecs they have."""
+"""Differences between the clients: the classes of their errors, and their lists of codecs."""
 
 from recordpress._arguments cimport integer_of
 from recordpress._c.wire cimport RP_WRAPPER_CODEC
@@ -27,11 +27,11 @@ cdef class Client:
             self.checkers[name] = tuple(functions)
 
     def limit(self, max_decompressed_bytes):
-        """The most bytes that the records of one batch may have, decompressed."""
+        """Set the most bytes that the records of one batch may have when decompressed."""
         self.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
 
     cdef object error_of(self, const rp_error* err, const rp_batch* batch):
-        """The client's exception for a failed status, with recordpress's own as its cause."""
+        """Return the client's exception for a failed status, with recordpress's own as its cause."""
         cdef place at = place_of(batch)
         error = own_error_of(err, &at)
         if not isinstance(error, RecordpressError):

@@ -59,7 +59,7 @@ cdef class LazyRecord:
     checksum = None  # of v2
 
     cdef void give(self, int64_t offset, int64_t time, int8_t kind, object key, object value, object headers) noexcept:
-        """What a caller made it of, in place of bytes."""
+        """Fields from a constructor's arguments instead of bytes."""
         self.offset, self.time, self.kind = offset, time, kind
         self.key_object, self.value_object, self.headers_object = key, value, headers
         self.record.key.size = self.record.value.size = -1
@@ -206,7 +206,7 @@ cdef class Entry:
         return status
 
     cdef int next(self, rp_record* r) except -1:
-        """The next record of a v2 batch: 1, or 0 at the end."""
+        """Read the next record of a v2 batch; return 1, or 0 at the end."""
         cdef rp_error err
         if not self.opened:
             self.open()
@@ -221,14 +221,14 @@ cdef class Entry:
         return 1
 
     cdef object explain(self, const rp_error* err):
-        """The error for a record that could not be read: the codec's, if its bytes are what is missing."""
+        """Return the error for a record that could not be read: the codec's, if its bytes are what is missing."""
         if self.failed and err.status in (RP_RECORDS_MISSING, RP_RECORD_LENGTH, RP_VARINT):
             err = &self.pending
         self.index = self.source.count = 0
         return self.client.error_of(err, &self.header)
 
     cdef object rest(self):
-        """The error for bytes after the last record."""
+        """Return the error for bytes after the last record."""
         cdef rp_error err
         if self.failed:
             return self.explain(&self.pending)
@@ -237,7 +237,7 @@ cdef class Entry:
         return self.explain(&err)
 
     cdef int next_message(self, rp_cursor* cursor, int32_t index, rp_batch* message, rp_record* r) except -1:
-        """The next message of a v0/v1 set: 1, or 0 at the end."""
+        """Read the next message of a v0/v1 set; return 1, or 0 at the end."""
         cdef rp_error err
         cdef const uint8_t* at = cursor.p
         if index >= self.source.count:
@@ -374,14 +374,14 @@ cdef class RecordSet:
         return 0
 
     cdef bint size_field(self, int64_t at, int64_t* size) noexcept:
-        """What the entry there says of its size; False: its first bytes are not there."""
+        """Read the size field of the next entry; False: it is not complete."""
         cdef rp_cursor cursor = rp_cursor_of(self.data + at, <size_t>(self.size - at))
         rp_read_be64(&cursor)
         size[0] = rp_read_be32(&cursor)
         return rp_cursor_ok(&cursor)
 
     cdef int64_t whole(self, int64_t at) except -1:
-        """Bytes of the entry there, or 0 if it is cut."""
+        """Return bytes of the entry there, or 0 if it is cut."""
         cdef rp_error err
         cdef rp_batch entry
         cdef int64_t size
@@ -395,7 +395,7 @@ cdef class RecordSet:
         return size if size <= self.size - at else 0
 
     cdef Entry entry(self, object default_batch, object legacy_batch):
-        """The next entry, as an object of one of these classes, or None; the position stays."""
+        """Return the next entry, as an object of one of these classes, or None; the position stays."""
         cdef int64_t size = self.whole(self.position)
         cdef Entry made
         cdef int8_t magic
@@ -408,7 +408,7 @@ cdef class RecordSet:
         return made
 
     def size_in_bytes(self):
-        """Bytes of the record set."""
+        """Return bytes of the record set."""
         return self.size
 
     def has_next(self):

@@ -21,7 +21,7 @@ cdef object memory_records, wrong_version, wrong_state
 
 
 def use(Client used not None, records, unsupported_version, illegal_state):
-    """What raises the errors of all classes here, and the public class of MemoryRecords."""
+    """Set the client, whose errors all classes here raise, and the public class of MemoryRecords."""
     global client, memory_records, wrong_version, wrong_state
     memory_records, wrong_version, wrong_state = records, unsupported_version, illegal_state
     client = used
@@ -73,7 +73,7 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     @cython.critical_section
     def set_producer_state(self, producer_id, producer_epoch, base_sequence, is_transactional):
-        """What idempotent and transactional producers know when the batch is sent."""
+        """Set the fields that idempotent and transactional producers know when they send the batch."""
         self.set_state(producer_id, producer_epoch, base_sequence, is_transactional)
 
     @cython.final
@@ -97,7 +97,7 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     @cython.critical_section
     def build(self):
-        """The batch, compressed if that makes it smaller: a bytearray. It takes no more records."""
+        """Return the batch, compressed if that makes it smaller: a bytearray. It takes no more records."""
         if self.result is None and self.client is not None and self.batch.encoder.records_count == 0:
             # as kafka-python writes an empty batch
             self.batch.encoder.base_timestamp = self.batch.encoder.max_timestamp = 0
@@ -105,12 +105,12 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     @classmethod
     def header_size_in_bytes(cls):
-        """Bytes of a batch before its records."""
+        """Return bytes of a batch before its records."""
         return RP_BATCH_HEADER
 
     @classmethod
     def size_in_bytes(cls, offset_delta, timestamp_delta, key, value, headers):
-        """Bytes that a record takes whose deltas these are."""
+        """Return bytes that a record takes whose deltas these are."""
         cdef int64_t body = (1 + rp_varlong_size(integer_of(offset_delta, "offset_delta", INT64_MIN + 2, INT64_MAX))
                              + rp_varlong_size(integer_of(timestamp_delta, "timestamp_delta", INT64_MIN + 2, INT64_MAX))
                              + size_of_fields(key, value, headers))
@@ -118,12 +118,12 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     @classmethod
     def size_of(cls, key, value, headers):
-        """Bytes of key, value and headers in a record."""
+        """Return bytes of key, value and headers in a record."""
         return size_of_fields(key, value, headers)
 
     @classmethod
     def estimate_size_in_bytes(cls, key, value, headers):
-        """The most bytes that a batch of this one record has."""
+        """Return the most bytes that a batch of this one record has."""
         return most_of_one(key, value, headers)
 
     def __str__(self):
@@ -155,24 +155,24 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
         return self.add(at, time, key, value)
 
     def size_in_bytes(self, offset, timestamp, key, value, headers=None):
-        """Bytes that the message would take."""
+        """Return bytes that the message would take."""
         demand(not headers, "Headers not supported in v0/v1")
         return self.message_size(key, value)
 
     @classmethod
     def record_size(cls, magic, key, value):
-        """Bytes of a message without offset and size."""
+        """Return bytes of a message without offset and size."""
         return cls.record_overhead(magic) + max(length_of(key), 0) + max(length_of(value), 0)
 
     @classmethod
     def record_overhead(cls, magic):
-        """Bytes of a message around key and value."""
+        """Return bytes of a message around key and value."""
         demand(magic in (0, 1), "Not supported magic")
         return MESSAGE_V0 if magic == 0 else MESSAGE_V1
 
     @classmethod
     def estimate_size_in_bytes(cls, magic, compression_type, key, value):
-        """The most bytes that a set of this one message has."""
+        """Return the most bytes that a set of this one message has."""
         size = RP_LOG_OVERHEAD + cls.record_size(magic, key, value)
         return size + cls.record_overhead(magic) if compression_type else size
 
@@ -266,7 +266,7 @@ cdef class MemoryRecordsBuilder:
 
     @cython.critical_section
     def set_producer_state(self, producer_id, producer_epoch, base_sequence, is_transactional):
-        """What idempotent and transactional producers know when the batch is sent."""
+        """Set the fields that idempotent and transactional producers know when they send the batch."""
         if self.magic < 2:
             raise wrong_version("Producer State requires Message format v2+")
         if self.closed:
@@ -278,7 +278,7 @@ cdef class MemoryRecordsBuilder:
 
     @cython.critical_section
     def records(self):
-        """The closed batch, to be read."""
+        """Return the closed batch, to be read."""
         self.require_closed()
         return memory_records(self.built)
 
@@ -310,7 +310,7 @@ cdef class MemoryRecordsBuilder:
         return self.closed or size_of_open(self.opened()) >= self.batch_size
 
     def next_offset(self):
-        """The offset of the next record."""
+        """Return the offset of the next record."""
         return self.offset
 
     @cython.critical_section

@@ -29,7 +29,7 @@ cdef object default_record, control_record, legacy_record, default_batch, legacy
 
 
 def use(Client used not None, dict classes not None):
-    """What raises the errors of all classes here, and the public classes that these make objects of."""
+    """Set the client, whose errors all classes here raise, and the public classes of their results."""
     global client, default_record, control_record, legacy_record, default_batch, legacy_batch
     default_record, control_record = classes["DefaultRecord"], classes["ControlRecord"]
     legacy_record = classes["LegacyRecord"]
@@ -243,7 +243,7 @@ cdef class MemoryRecords(RecordSet):
         self.begin(client, bytes_data)
 
     def valid_bytes(self):
-        """Bytes of all entries that are whole."""
+        """Return bytes of all entries that are whole."""
         cdef int64_t at = 0, size
         while True:
             size = self.whole(at)
@@ -253,7 +253,7 @@ cdef class MemoryRecords(RecordSet):
 
     @cython.critical_section
     def next_batch(self):
-        """The next entry, or None."""
+        """Return the next entry, or None."""
         cdef Entry made = self.entry(default_batch, legacy_batch)
         if made is not None:
             self.position += made.header.size

@@ -74,7 +74,7 @@ cdef class OpenBatch:
 
     @cython.critical_section
     cdef int start(self, Client client, int magic, int codec, int64_t batch_size) except -1:
-        """An empty batch of relative offsets, as producers send it."""
+        """Return an empty batch of relative offsets, as producers send it."""
         if self.client is not None:  # another thread may be building it
             raise made_already(self)
         self.client = ready(client)
@@ -95,16 +95,16 @@ cdef class OpenBatch:
         return <int64_t>(self.batch.records.size + (header_size(o) if o.magic == 2 else 0))
 
     def build(self):
-        """The batch as it is sent, compressed if there is a codec: a bytearray. It takes no more records."""
+        """Return the batch as it is sent, compressed if there is a codec: a bytearray. It takes no more records."""
         return self.finish()
 
     @cython.critical_section
     def size(self):
-        """Bytes so far, uncompressed."""
+        """Return bytes so far, uncompressed."""
         return self.size_of_all()
 
     cdef bint fits(self, const rp_record* row, int64_t after) noexcept:
-        """The rule of all builders but kafka-python's for v2: the first record always fits."""
+        """Apply the rule of all builders but kafka-python's for v2: the first record always fits."""
         return row.offset == 0 or after < self.batch_size
 
     cdef bint takes_compressed(self, size_t compressed) noexcept:
@@ -167,7 +167,7 @@ cdef class OpenBatch:
     @cython.critical_section
     cdef int64_t size_with(self, int64_t offset, int64_t timestamp, object key, object value,
                            object headers) except -1:
-        """Bytes that the record would take as the next one."""
+        """Return bytes that the record would take as the next one."""
         cdef rp_record row
         row.offset, row.timestamp = offset, timestamp
         row.key.size, row.value.size = length_of(key), length_of(value)
@@ -189,7 +189,7 @@ cdef class OpenBatch:
 
     @cython.critical_section
     cdef bytearray finish(self):
-        """The batch as it is sent; from then on it takes no records."""
+        """Return the batch as it is sent; from then on it takes no records."""
         cdef pooled payload
         if self.client is None:
             raise not_made(self)

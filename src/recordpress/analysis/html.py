@@ -31,7 +31,7 @@ pre { border: 1px solid var(--line); padding: .6rem 1rem; } .scroll { overflow-x
 
 
 def page(title: str, parts: Iterable[str]) -> str:
-    """The parts, which are HTML, as one file."""
+    """Return the parts, which are HTML, as one file."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'

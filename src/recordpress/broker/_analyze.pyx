@@ -1,4 +1,4 @@
-"""What a Produce request and the log look at before any record is read: headers, sizes and checksums.
+"""Checks of a Produce request and of the log before any record is read: headers, sizes and checksums.
 
 Sources: org.apache.kafka.common.requests.ProduceRequest.validateRecords, UnifiedLog.analyzeAndValidateRecords,
 ByteBufferLogInputStream.
@@ -84,7 +84,7 @@ cdef void read_short(const uint8_t* entry, rp_batch* batch) noexcept nogil:
 
 
 cdef int check_entry(pass_over* p, const uint8_t* entry, bint is_short) noexcept nogil:
-    """The checks of UnifiedLog in its order; Kafka's error code."""
+    """Run the checks of UnifiedLog in its order; return Kafka's error code."""
     cdef rp_batch* batch = &p.batch
     p.err.status = RP_OK
     if batch.magic == 2 and p.is_client and batch.base_offset != 0:
@@ -145,7 +145,7 @@ cdef void note_producer(pass_over* p) noexcept nogil:
 
 
 cdef bint hides_first_sequence(pass_over* p) noexcept nogil:
-    """Where there are transactional batches, the first one of all is asked for its sequence."""
+    """Whether transactional batches make a broker read the sequence of the first batch, which is cut."""
     return p.transactional > 0 and p.kept[0].magic == 2 and p.kept[0].size < BASE_SEQUENCE_END
 
 
@@ -182,7 +182,7 @@ cdef void run(pass_over* p, const uint8_t* data, int64_t size) noexcept nogil:
 
 
 cdef class Analysis:
-    """What the headers of a record set say, up to the first error."""
+    """Facts from the headers of a record set, up to the first error."""
 
     cdef readonly int error_code, source_codec
     cdef readonly str refusal, detail
@@ -225,7 +225,7 @@ def headers(records):
 
 def analyze(records, *, max_message_bytes, is_client=True, ignore_record_size=False, known_codecs=RP_ZSTD,
             helpful=False, codecs=None):
-    """The checks of UnifiedLog.analyzeAndValidateRecords, in its order, entry by entry."""
+    """Run the checks of UnifiedLog.analyzeAndValidateRecords, in its order, entry by entry."""
     cdef pass_over p
     memset(&p, 0, sizeof(pass_over))
     p.checks = True

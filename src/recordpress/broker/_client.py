@@ -1,4 +1,4 @@
-"""What a compressed stream reveals about the client that made it: its header differs from encoder to encoder.
+"""Signs in a compressed stream of the client that made it: headers differ from encoder to encoder.
 
 ::
 
@@ -23,7 +23,7 @@ _HEAD = 16  # bytes that are looked at
 
 
 def client_of(compression_type: str, payload: memoryview) -> str:
-    """A few words, the codec first."""
+    """Return the client in a few words, the codec first."""
     head = bytes(payload[:_HEAD])
     tell = {"gzip": _gzip, "lz4": _lz4, "snappy": _snappy, "zstd": _zstd}.get(compression_type)
     told = tell(head) if tell and len(head) >= 7 else ""

@@ -32,7 +32,7 @@ _FORMAT_CHOSEN_BEFORE: Version = (3, 0)  # from this inter.broker.protocol.versi
 
 @dataclass(frozen=True, slots=True)
 class LogConfig:
-    """What a partition's log is set to."""
+    """Settings of a partition's log."""
 
     compression_type: str
     levels: dict[str, int]
@@ -85,7 +85,7 @@ class _Settings:
         return value
 
     def find(self, *names: str) -> tuple[str, Value] | None:
-        """The first of the names that is set, with its value."""
+        """Return the first of the names that is set, with its value."""
         return next(((name, self.values[name]) for name in names if name in self.values), None)
 
     def number(self, names: tuple[str, ...], default: int, least: int, most: int, also: int | None = None) -> int:
@@ -139,7 +139,7 @@ def _by_topic_or_broker(name: str) -> tuple[str, ...]:
 
 
 def log_config(given: TopicConfig | None, rules: BrokerRules, codecs: CodecTable | None = None) -> LogConfig:
-    """What a log is set to, from Kafka's property names."""
+    """Return the settings of a log, given Kafka's property names."""
     settings = _Settings(_items(given), codecs)
     protocol = _inter_broker_protocol(settings, rules)
     before, after = _timestamp_bounds(settings, rules)
@@ -176,7 +176,7 @@ def _items(given: TopicConfig | None) -> tuple[tuple[str, Value], ...]:
 
 
 def fetch_max_bytes(given: TopicConfig | None, default: int | None, codecs: CodecTable | None = None) -> int:
-    """The broker's limit on a Fetch response; `default` is its own, None where there is no such setting."""
+    """Return the broker's limit on a Fetch response; `default` is its own, None where there is no such setting."""
     settings = _Settings(_items(given), codecs)
     return INT32_MAX if default is None else settings.number(("fetch.max.bytes",), default, 1024, INT32_MAX)
 
@@ -243,7 +243,7 @@ def _segment_bytes(settings: _Settings, rules: BrokerRules) -> int:
 
 
 def _release(settings: _Settings, name: str, rules: BrokerRules) -> Version | None:
-    """The release that a setting names; None if it is unset. It may not be newer than the broker."""
+    """Return the release that a setting names; None if it is unset. It may not be newer than the broker."""
     found = settings.find(*_by_topic_or_broker(name)) if name.startswith("message.") else settings.find(name)
     if found is None:
         return None

@@ -87,7 +87,7 @@ cdef void down_conversion_free(down_conversion* d) noexcept nogil:
 # --- one entry ------------------------------------------------------------------------------------------------------
 
 cdef int change_entry_magic(down_conversion* d, const uint8_t* entry, int* failed, rp_error* error) noexcept nogil:
-    """The status of reading; `failed` and `error` are the first one of writing."""
+    """Return the status of reading; `failed` and `error` are the first one of writing."""
     cdef rp_batch* b = &d.batch
     cdef bint is_new = b.position >= d.counted
     cdef int id, status

@@ -1,4 +1,4 @@
-"""What `recordpress.explain` is given, and the way of each kind of source through the room.
+"""Sources of `recordpress.explain`, and the way of each kind through the room.
 
 ::
 

@@ -77,7 +77,7 @@ class _Kind:
 
 @dataclass(slots=True)
 class ExplainedLog:
-    """What was found in a log."""
+    """Facts found in a log."""
 
     groups: list[BatchGroup]
     control_batches: int
@@ -102,7 +102,7 @@ class LogExplainer:
         self._done = self._segments_done = 0
 
     def explain(self, log: Log) -> ExplainedLog:
-        """What becomes of all batches of the log."""
+        """Return the results for all batches of the log."""
         segments = [(partition, segment) for partition in log.partitions for segment in partition.segments]
         total = sum(segment.size or 0 for _, segment in segments)
         for partition, segment in segments:
@@ -135,7 +135,7 @@ class LogExplainer:
             self._progress(Progress(self._done, max(total, self._done), self._segments_done, segments))
 
     def _segment(self, partition: Partition, segment: Segment) -> Iterator[int]:
-        """Count and open the batches of a segment; gives the size of each."""
+        """Count and open the batches of a segment; yield the size of each."""
         file = FileRecords(buffered(segment.open()), complete=not segment.is_last)  # one piece has headers and batches
         with file:
             try:

@@ -61,7 +61,7 @@ def explained(
     level_of: Mapping[str, int],
     codecs: CodecRegistry | None = None,
 ) -> Iterator[ExplainedBatch]:
-    """Each batch of a record set, with the verdict on all of it."""
+    """Yield each batch of a record set, with the verdict on all of it."""
     verdict = judge(records)
     batches = [] if records is None else _batches(records, codecs)
     if not batches:
@@ -107,7 +107,7 @@ def _explained(
 
 
 def _known(batch: Batch, in_log: bool, codecs: CodecRegistry | None) -> dict[str, Any]:
-    """What the batch itself tells."""
+    """Return the facts of the batch itself."""
     codec, offsets = _codec_of(batch), _offsets_of(batch, in_log, codecs)
     shown = None if offsets is None else _shown(offsets)
     return {
@@ -132,7 +132,7 @@ def _word(verdict: Verdict, batch: Batch | None, cost: Cost) -> str:
 
 
 def _codec_of(batch: Batch) -> str | None:
-    """None for an id that Kafka does not have."""
+    """Return the name of the batch's codec; None if Kafka has no codec of its id."""
     try:
         return str(batch.compression_type)
     except RecordpressError:

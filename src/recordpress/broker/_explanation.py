@@ -18,7 +18,7 @@ _MOST_PRODUCERS = 1000  # that are counted separately
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a broker's work on a batch costs; times are measured here, with the codecs of recordpress on one thread.
+    """Cost of a broker's work on a batch, measured here with the codecs of recordpress on one thread.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Cost:
     compress_seconds: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """By name, for JSON."""
+        """Return the fields by name, for JSON."""
         return asdict(self)
 
 
@@ -121,7 +121,7 @@ class ExplainedBatch:
 
     @property
     def likeness(self) -> tuple[object, ...]:
-        """What batches of one group have in common."""
+        """Key that batches of one group share."""
         offsets = None if self.inner_offsets is None else self.inner_offsets.partition(":")[0]
         return (
             VERDICTS.index(self.verdict),
@@ -134,7 +134,7 @@ class ExplainedBatch:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """By name, for JSON."""
+        """Return the fields by name, for JSON."""
         return {
             "position": self.position,
             "verdict": self.verdict,
@@ -161,7 +161,7 @@ class ExplainedBatch:
 
 
 def reason_dict(reason: Reason | Finding) -> dict[str, str]:
-    """A row of the table of reasons, by name, for JSON."""
+    """Return a row of the table of reasons, by name, for JSON."""
     return {
         "id": str(reason),
         "rule": reason.rule,
@@ -257,7 +257,7 @@ class BatchGroup:
             self.topics[topic] = self.topics.get(topic, 0) + number
 
     def to_dict(self) -> dict[str, Any]:
-        """The first batch, and the figures of all."""
+        """Return the first batch, and the figures of all."""
         producers = sorted(self.producers.items(), key=lambda item: -item[1][1])
         return {
             **self.first.to_dict(),
@@ -279,7 +279,7 @@ class BatchGroup:
 
 @dataclass(slots=True)
 class Explanation:
-    """What a broker does with record sets, and why.
+    """A broker's treatment of record sets, with its reasons.
 
     Attributes
     ----------
@@ -352,5 +352,5 @@ def grouped(batches: Iterable[ExplainedBatch]) -> dict[tuple[object, ...], Batch
 
 
 def in_order(groups: Iterable[BatchGroup]) -> list[BatchGroup]:
-    """The worst first, then the largest."""
+    """Return the groups, the worst first, then the largest."""
     return sorted(groups, key=lambda group: (VERDICTS.index(group.first.verdict), -group.bytes))

@@ -1,4 +1,4 @@
-"""What a broker answers to a fetch of one partition, step by step as ReplicaManager and KafkaApis.handleFetchRequest.
+"""A broker's answer to a fetch of one partition, in the steps of ReplicaManager and KafkaApis.handleFetchRequest.
 
 ::
 
@@ -64,7 +64,7 @@ def fetch(
     codecs: CodecRegistry | None = None,
     max_decompressed_bytes: Integer = DEFAULT_MAX_SIZE,
 ) -> Fetched:
-    """What a broker answers to a fetch of one partition: the bytes of the response, and why they are these.
+    """Return a broker's answer to a fetch of one partition: the bytes of the response, with the reasons for them.
 
     Fetch 4 and later get the log's bytes. Fetch 0 and 1 know message format v0, Fetch 2 and 3 know v1: brokers from
     0.10 to 3.9 convert for them, record by record, while the response is sent, and lose what the old format has no
@@ -240,7 +240,7 @@ class _Request:
     # --- ReplicaManager -----------------------------------------------------------------------------------------
 
     def read(self, partition: PartitionRead, limit: int, end_offset: int | None) -> Fetched:
-        """What was read, or why nothing was."""
+        """Return the bytes that were read, or the error."""
         if not partition.start_offset <= self.offset <= partition.end_offset:
             return _without_records(Errors.OFFSET_OUT_OF_RANGE, Reason.OFFSET_OUT_OF_RANGE)
         watermark = partition.end_offset if end_offset is None else min(end_offset, partition.end_offset)
@@ -297,7 +297,7 @@ class _Request:
         return read if read.error_code else self.convert(read, magic)
 
     def magic_for(self, records: bytes) -> int | None:
-        """That the records are converted to, if they are."""
+        """Return the magic that the records are converted to, if any."""
         if self.fetches.conversion == "none":
             return None
         if self.config.target_magic > 0 and self.version <= 1:

@@ -48,7 +48,7 @@ _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
 
 
 def fetch_rules_of(rules: BrokerRules) -> FetchRules:
-    """How brokers of that release answer a fetch."""
+    """Return how brokers of that release answer a fetch."""
     found = FetchRules()
     for since, change, _ in _CHANGES:
         if rules.version >= since:

@@ -1,4 +1,4 @@
-"""What a broker answers to a fetch of one partition."""
+"""A broker's answer to a fetch of one partition."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recordpress.broker._reasons import Finding, Reason
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a Fetch response says of a partition, and why.
+    """One partition of a Fetch response, with the reasons.
 
     Attributes
     ----------

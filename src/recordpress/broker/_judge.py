@@ -67,7 +67,7 @@ class Judge:
 
 
 def _previous_batch(batch: Batch) -> list[ProducerState] | None:
-    """The batch before this one, of one record at offset 0."""
+    """Return the batch before this one, of one record at offset 0."""
     if batch.producer_id < 0 or batch.base_sequence < 0:
         return None
     before = (batch.base_sequence - 1) % _SEQUENCES

@@ -69,7 +69,7 @@ def holds_newer(data, magic):
 
 
 def cut_bytes_of(data):
-    """Bytes of an entry at the end that is not complete."""
+    """Return bytes of an entry at the end that is not complete."""
     cdef InputView view = InputView(data)
     cdef int64_t end = 0
     try:
@@ -184,7 +184,7 @@ cdef class DownConversion:
         return status
 
     cdef int leave(self) noexcept nogil:
-        """What was read, as it is."""
+        """Return the bytes that were read, unchanged."""
         cdef down_conversion* d = &self.conversion
         d.out.size = 0
         self.size = d.size

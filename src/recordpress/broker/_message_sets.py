@@ -19,7 +19,7 @@ _OFFSETS, _HEADERS = 0, 1  # what compare_messages tells
 def append_messages(
     data: bytes, *, generation: MessageSets, config: LogConfig, next_offset: int, now_ms: int, helpful: bool
 ) -> tuple[Verdict, int]:
-    """What the broker answers, and its next offset then."""
+    """Return the broker's answer and its next offset."""
     try:
         return _appended(data, generation, config, next_offset, now_ms)
     except OutputTooLargeError:

@@ -1,4 +1,4 @@
-"""What brokers before 0.11 store of a set of messages, or why they refuse it.
+"""Message sets as brokers before 0.11 store or refuse them.
 
     0.8.2, 0.9         kafka.message.ByteBufferMessageSet: magic is not looked at, LZ4 headers have the broken checksum
     0.10.0, 0.10.1     the same class with two formats: KIP-31, KIP-32, KIP-57
@@ -33,7 +33,7 @@ cdef enum:
 
 
 cdef class StoredMessages:
-    """What a set becomes."""
+    """Result of validating a message set."""
 
     cdef readonly bytes records
     cdef readonly int64_t count
@@ -234,7 +234,7 @@ cdef class MessageValidator(DeepIterator):
         return 0
 
     cdef int convert(self, const message* m, bint is_last_step) except -1:
-        """A message in the target's format; one that has it already stays as it is."""
+        """Return a message in the target's format; one that has it stays as it is."""
         cdef bint append_time = self.log_append_time and is_last_step
         cdef bint has_format = magic_of(m) == self.target_magic
         if has_format and not is_last_step:
@@ -302,7 +302,7 @@ cdef class MessageValidator(DeepIterator):
         return 0
 
     cdef int wrap(self) except -1:
-        """What was written becomes one entry."""
+        """Compress the messages written so far into one entry."""
         cdef bytes payload = compressed(self.out.data[:self.out.size], self.target_codec, self.target_magic,
                                         self.generation)
         cdef int64_t body = BODY_AT + (TIMESTAMP_SIZE if self.target_magic else 0)
@@ -342,7 +342,7 @@ cdef void put_timestamp(uint8_t* entry, int64_t size, int64_t timestamp, bint ap
 
 def validate_messages(bytes data not None, *, int generation, int source_codec, int target_codec, int target_magic,
                       bint compacted, bint log_append_time, int64_t before_max_ms, int64_t next_offset, int64_t now_ms):
-    """What the log holds of a set of whole entries, whose checksums are right."""
+    """Return the stored form of a set of complete entries whose checksums are right."""
     cdef MessageValidator v = MessageValidator.__new__(MessageValidator)
     v.generation, v.data, v.at, v.size = generation, data, data, len(data)
     v.source_codec, v.target_codec, v.target_magic = source_codec, target_codec, target_magic
@@ -353,7 +353,7 @@ def validate_messages(bytes data not None, *, int generation, int source_codec, 
 
 
 def compare_messages(bytes sent not None, bytes stored not None):
-    """How entries that were kept differ: 0, by their offsets; 1, by their headers; 2, by key or value, too."""
+    """Return how kept entries differ: 0, by their offsets; 1, by their headers; 2, also by key or value."""
     cdef message a, b
     cdef int64_t position = 0, same = 0, head
     cdef int found = OFFSETS

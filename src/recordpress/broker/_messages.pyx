@@ -62,7 +62,7 @@ cdef bint next_message(const uint8_t* data, int64_t size, int64_t* position, mes
 
 
 cdef bytes unwrapped(const message* wrapper, int generation):
-    """The set that is compressed in a message."""
+    """Return the set that is compressed in a message."""
     cdef int64_t at = key_size_at(wrapper, generation), size
     at += 4 + max(0, int_at(wrapper, at))
     size = int_at(wrapper, at)
@@ -127,7 +127,7 @@ cdef class DeepIterator:
         return self.take_all(block, wrapper, base)
 
     cdef int take_all(self, bytes block, const message* wrapper, int64_t base) except -1:
-        """The messages of a wrapper; one that is cut at the end is left out."""
+        """Take the messages of a wrapper; omit one that is cut at the end."""
         cdef const uint8_t* data = block
         cdef message m
         cdef int64_t position = 0

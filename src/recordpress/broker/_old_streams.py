@@ -43,7 +43,7 @@ def _stream_error(generation: int, is_runtime_exception: bool = False) -> Refuse
 
 
 def decompressed(payload: bytes, codec: int, magic: int, generation: int) -> bytes:
-    """The messages in a wrapper of that magic."""
+    """Return the messages in a wrapper of that magic."""
     name = CODECS.get(codec)
     if name is None:
         raise Refused(Errors.UNKNOWN_SERVER_ERROR, "UNKNOWN_CODEC")
@@ -114,7 +114,7 @@ def _gzip_prefix(payload: bytes, generation: int) -> bytes:
 
 
 def compressed(messages: bytes, codec: int, magic: int, generation: int) -> bytes:
-    """What is written into a wrapper of that magic."""
+    """Return the payload of a wrapper of that magic."""
     name = CODECS[codec]
     if name != "snappy" or generation < MessageSets.V0_10_2:
         return compress(messages, name, magic=magic)

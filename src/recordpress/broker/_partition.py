@@ -51,7 +51,7 @@ class _Ready(NamedTuple):
 
 
 class Partition:
-    """What a partition is set to, and what it knows."""
+    """Settings and state of a partition."""
 
     __slots__ = ("config", "helpful", "leader_epoch", "next_offset", "producers", "rules", "settings", "verified")
 
@@ -172,7 +172,7 @@ class Partition:
         return verdict
 
     def append_marker(self, marker: bytes, coordinator_epoch: int, transaction_version: int, now: int) -> Verdict:
-        """The end of a transaction, which its coordinator writes and no client may."""
+        """Append the end of a transaction, which its coordinator writes and no client may."""
         ready = self._ready(marker, now, is_client=False)
         if isinstance(ready, Verdict):
             return ready
@@ -182,7 +182,7 @@ class Partition:
         return self._appended(ready)
 
     def _ready(self, records: Buffer, now: int, is_client: bool) -> _Ready | Verdict:
-        """What would be appended: the checks of UnifiedLog and LogValidator."""
+        """Run the checks of UnifiedLog and LogValidator; return the bytes to append."""
         limit, known = self.config.max_message_bytes, self.settings.last_codec
         found = analyze(
             records,
@@ -262,7 +262,7 @@ class Partition:
         )
 
     def _compared(self, ready: _Ready) -> tuple[Relation, list[Reason]]:
-        """How what is stored differs from what was sent, and why."""
+        """Return how the stored bytes differ from the sent ones, with the reasons."""
         sent, stored, is_rebuilt = ready.sent, ready.stored, ready.validation.rebuilt
         reasons = reasons_of(ready.validation.reasons)
         if not (is_rebuilt or ready.records.rewritten):
@@ -287,7 +287,7 @@ def clock(now_ms: Time | None) -> int:
 
 
 def _bytes_of(records: Buffer) -> memoryview:
-    """A view of a contiguous buffer by single bytes."""
+    """Return a view of a contiguous buffer by single bytes."""
     view = memoryview(records)
     is_plain = view.format in ("B", "b", "c") and view.c_contiguous
     return view.cast("B") if is_plain else memoryview(view.tobytes("A"))

@@ -108,7 +108,7 @@ class PartitionLog:
         transactional_id: str | None = None,
         now_ms: Time | None = None,
     ) -> Verdict:
-        """What the partition answers to a record set, which it appends if it accepts it.
+        """Append a record set if the broker would accept it; return the partition's answer.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class PartitionLog:
         transaction_version: Integer = 0,
         now_ms: Time | None = None,
     ) -> Verdict:
-        """What the partition answers to a marker that the transaction coordinator writes (WriteTxnMarkers).
+        """Append a marker of the transaction coordinator (WriteTxnMarkers); return the partition's answer.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ def partition(
     helpful: bool,
     codecs: CodecRegistry | None,
 ) -> Partition:
-    """A partition, its arguments checked."""
+    """Return a partition after checking its arguments."""
     settings = settings_of(broker_version, topic_config, codecs)
     check_flags(helpful=helpful)
     return Partition(

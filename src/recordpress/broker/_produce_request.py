@@ -32,7 +32,7 @@ _VARINT_BYTES = 5
 
 @dataclass(frozen=True, slots=True)
 class ProducedPartition:
-    """What a request holds for one partition."""
+    """One partition's part of a request."""
 
     topic: str
     partition: int
@@ -55,14 +55,14 @@ class ProduceRequest:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What a client sent."""
+    """A client's request."""
 
     requests: list[ProduceRequest]
     others: int = 0
 
 
 def read_captured(data: memoryview) -> Captured | None:
-    """The Produce requests in what was captured of a connection; otherwise None."""
+    """Return the Produce requests in what was captured of a connection; otherwise None."""
     frames = _frames(data)
     if frames is None:
         request = _read_one(data, 0)
@@ -199,7 +199,7 @@ class _Fields:
         return None if size is None else self.take(size, field)
 
     def count(self, field: str, compact: bool) -> int:
-        """Of an array; each element has four bytes or more."""
+        """Read the size of an array, whose elements have four bytes or more each."""
         number = self._size(field, compact, self.i32) or 0
         if not 0 <= number <= (len(self.data) - self.at) // 4:
             raise self.error(f"{number} of them do not fit into what follows", field)

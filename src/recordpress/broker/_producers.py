@@ -1,4 +1,4 @@
-"""What a partition knows of idempotent and transactional producers, and what that makes of their next batch.
+"""State of idempotent and transactional producers in a partition, and its effect on their next batch.
 
 Sources: ProducerStateManager, ProducerStateEntry, ProducerAppendInfo, VerificationStateEntry; UnifiedLog for the order.
 """
@@ -54,14 +54,14 @@ class Producer:
         return self.batches[-1].last_sequence if self.batches else _NO_SEQUENCE
 
     def repeated(self, header: BatchHeader) -> RememberedBatch | None:
-        """The remembered batch that has the same epoch and sequences."""
+        """Return the remembered batch that has the same epoch and sequences."""
         if header.producer_epoch != self.epoch:
             return None
         wanted = header.base_sequence, header.last_sequence
         return next((batch for batch in self.batches if batch[:2] == wanted), None)
 
     def after(self, header: BatchHeader, remembered: int) -> Producer:
-        """The producer once its batch is in the log; this many batches are kept (ProducerStateEntry)."""
+        """Return the producer once its batch is in the log; this many batches are kept (ProducerStateEntry)."""
         batch = RememberedBatch(
             header.base_sequence, header.last_sequence, header.base_offset, header.last_offset, header.max_timestamp
         )
@@ -104,7 +104,7 @@ class Producer:
 
 @dataclass(slots=True)
 class _Verification:
-    """What is kept from the question to the coordinator until the batch is in the log (VerificationStateEntry)."""
+    """State from the verification request until the batch is in the log (VerificationStateEntry)."""
 
     lowest_sequence: int
     epoch: int
@@ -190,7 +190,7 @@ class Producers:
         return None if first == (producer.last_sequence + 1) % _SEQUENCES else Reason.OUT_OF_ORDER_SEQUENCE
 
     def append(self, header: BatchHeader) -> None:
-        """The batch is in the log."""
+        """Note that the batch is in the log."""
         producer = self.known.get(header.producer_id) or Producer(header.producer_id)
         self.known[header.producer_id] = producer.after(header, self.rules.remembered_batches)
         if header.is_transactional:
@@ -210,7 +210,7 @@ class Producers:
         return Reason.COORDINATOR_EPOCH if coordinator_epoch < producer.coordinator_epoch else None
 
     def append_marker(self, header: BatchHeader, coordinator_epoch: int) -> None:
-        """The marker is in the log."""
+        """Note that the marker is in the log."""
         producer = self.known.get(header.producer_id) or Producer(header.producer_id)
         self.known[header.producer_id] = replace(
             producer,
@@ -228,7 +228,7 @@ class Producers:
         return [producer.snapshot() for producer in self.known.values()]
 
     def open_transactions(self) -> dict[int, int]:
-        """The first offset of each, by producer id."""
+        """Return the first offset of each, by producer id."""
         return {
             producer.producer_id: producer.transaction_begins
             for producer in self.known.values()

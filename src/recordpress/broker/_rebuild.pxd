@@ -1,4 +1,4 @@
-"""What the broker writes in place of a set that it cannot keep: one batch or wrapper, or messages without a codec.
+"""Replacement for a set that the broker cannot keep: one batch or wrapper, or messages without a codec.
 
 Source: LogValidator.buildRecordsAndAssignOffsets, convertAndAssignOffsetsNonCompressed; MemoryRecordsBuilder.
 """

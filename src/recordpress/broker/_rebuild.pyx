@@ -1,4 +1,4 @@
-"""What the broker writes in place of a set that it cannot keep: see the .pxd."""
+"""Replacement for a set that the broker cannot keep: see the .pxd."""
 
 from libc.stdint cimport INT64_MAX, int32_t, uint8_t, uint64_t
 from libc.string cimport memmove, memset

@@ -1,4 +1,4 @@
-"""What is decided by headers alone, before the log is asked (KafkaApis.handleProduceRequest, ProduceRequest)."""
+"""Decisions from headers alone, before the log (KafkaApis.handleProduceRequest, ProduceRequest)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Request(NamedTuple):
 
 
 def version_for(first: BatchHeader | None, rules: BrokerRules) -> int:
-    """The Produce version that a client would choose for a record set."""
+    """Return the Produce version that a client would choose for a record set."""
     least, most = rules.produce_versions
     if first is not None and first.magic < 2 and rules.max_magic == 2:
         return max(least, _LAST_OF_MESSAGES)
@@ -50,7 +50,7 @@ def closed(reason: Reason, helpful_code: int | None = None) -> Verdict:
 def check_request(
     records: Buffer, found: Analysis, request: Request, rules: BrokerRules, known: frozenset[int], helpful: bool
 ) -> Verdict | None:
-    """The verdict of the request layer; None if it has nothing against the record set."""
+    """Return the verdict of the request layer; None if it has nothing against the record set."""
     checks = rules.request_checks
     if checks == "none" or (checks == "parser" and request.version < _BATCHES_ALONE):
         return None

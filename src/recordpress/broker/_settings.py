@@ -31,7 +31,7 @@ class Settings:
 
 
 def settings_of(broker_version: str, topic_config: TopicConfig | None, codecs: CodecRegistry | None) -> Settings:
-    """A release with its topic's settings, by Kafka's property names."""
+    """Return a release with its topic's settings, by Kafka's property names."""
     given = {} if topic_config is None else topic_config
     if codecs is None and type(given) is dict and type(broker_version) is str:
         types = tuple(map(type, given.values()))
@@ -42,7 +42,7 @@ def settings_of(broker_version: str, topic_config: TopicConfig | None, codecs: C
 
 @lru_cache(maxsize=64)
 def _remembered(broker_version: str, items: tuple[tuple[str, Value], ...], types: tuple[type, ...]) -> Settings:
-    """By types, too, because 1 == True."""
+    """Remember settings by types as well, because 1 == True."""
     return _read(broker_version, dict(items), None)
 
 

@@ -1,4 +1,4 @@
-"""What the log holds of a set that stays as it was sent."""
+"""Stored form of a set that stays as it was sent."""
 
 from libc.stdint cimport int64_t, uint8_t
 

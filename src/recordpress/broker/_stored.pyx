@@ -1,4 +1,4 @@
-"""What the log holds of a set that stays as it was sent: see the .pxd.
+"""Stored form of a set that stays as it was sent: see the .pxd.
 
 A broker changes headers where they lie in its request buffer. The sender's bytes are not ours to change, and copying
 them costs as much as checking them. So where nobody else can change them either (Python's bytes), the new header is
@@ -56,7 +56,7 @@ cdef bint differ(const uint8_t* sent, const uint8_t* stored, int magic) noexcept
 
 
 cdef int64_t store_all(const validator* v, uint8_t* out, bint* rewritten) noexcept nogil:
-    """The headers of messages, each an entry; the next offset."""
+    """Store the headers of messages, each an entry; return the next offset."""
     cdef int64_t position = 0, offset = v.start_offset
     cdef rp_batch b
     cdef rp_error ignored
@@ -71,7 +71,7 @@ cdef int64_t store_all(const validator* v, uint8_t* out, bint* rewritten) noexce
 # --- sets ------------------------------------------------------------------------------------------------------------
 
 cdef bytes owner(object data, const uint8_t* at, int64_t size):
-    """The bytes object in which `data` lies; None if its memory is anybody's."""
+    """Return the bytes object in which `data` lies; None if its memory is anybody's."""
     whole = data.obj if isinstance(data, memoryview) else data
     if not PyBytes_CheckExact(whole):
         return None

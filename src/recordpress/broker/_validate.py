@@ -32,7 +32,7 @@ def validate(
     helpful: bool = False,
     codecs: CodecRegistry | None = None,
 ) -> Verdict:
-    """What a broker answers to a record set in a Produce request, what its log would hold of it, and why.
+    """Return a broker's answer to a record set in a Produce request, the stored form, and the reasons.
 
     Parameters
     ----------

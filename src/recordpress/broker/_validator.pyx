@@ -1,4 +1,4 @@
-"""What a leader stores of a record set, or why it refuses it: LogValidator.validateMessagesAndAssignOffsets.
+"""Record sets as a leader stores or refuses them: LogValidator.validateMessagesAndAssignOffsets.
 
     A   source and target codec none, all entries of the target magic    in place, entry by entry
     B   source and target codec none                                     converted
@@ -59,7 +59,7 @@ cdef bint next_entry(validator* v, int64_t* position) noexcept nogil:
 
 
 cdef int choose(validator* v) noexcept nogil:
-    """The path. The set is cut to its whole entries."""
+    """Choose the path, and cut the set to its complete entries."""
     cdef int64_t position = 0
     cdef bint matches = True
     while next_entry(v, &position):
@@ -117,7 +117,7 @@ cdef int read_all(validator* v) noexcept nogil:
 
 
 cdef int begin(validator* v, int path) noexcept nogil:
-    """What is decided before the first record is looked at."""
+    """Decide everything that precedes the first record."""
     if path == CONVERTED and read_all(v):
         return v.error_code
     if find_first(v):
@@ -203,7 +203,7 @@ FINDINGS = ("poisoned", "unseen_offsets", "bad_lz4_header_checksum", "trailing_b
 
 
 cdef class Validation:
-    """What LogValidator returns, or throws."""
+    """Result of LogValidator, or its exception."""
 
     cdef readonly int error_code, reasons, findings
     cdef readonly str refusal, error_message, detail, path

@@ -1,4 +1,4 @@
-"""What a broker does with one record set."""
+"""A broker's treatment of one record set."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Stored:
 
 @dataclass(frozen=True, slots=True)
 class Verdict(_Stored):
-    """What a broker answers to a record set, what its log would hold of it, and why.
+    """A broker's answer to a record set, the stored form, and the reasons.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ def accepted(
     log_append_time: int = -1,
     base_offset: int = -1,
 ) -> Verdict:
-    """The verdict on a record set that is answered without an error."""
+    """Return the verdict on a record set that is answered without an error."""
     made = records if isinstance(records, bytes) else b""
     verdict = Verdict(*_NONE, None, [], relation, made, reasons, findings or [], log_append_time, base_offset)
     if made is not records:
@@ -132,7 +132,7 @@ def refused(
     record_errors: list[tuple[int, str | None]] | None = None,
     findings: list[Finding] | None = None,
 ) -> Verdict:
-    """The verdict on a record set of which nothing is stored because of an error."""
+    """Return the verdict on a record set of which nothing is stored because of an error."""
     return Verdict(
         error_code=None if code is None else int(code),
         error=name_of(code),

@@ -79,7 +79,7 @@ class BrokerRules:
         return Errors.INVALID_RECORD if self.has_invalid_record else Errors.CORRUPT_MESSAGE
 
     def code_of(self, code: int) -> int:
-        """The code that this release has for a newer one's."""
+        """Return the code that this release has for a newer one's."""
         return self.invalid_record if code == Errors.INVALID_RECORD else code
 
 
@@ -219,7 +219,7 @@ _VERSION = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){1,3}")
 
 
 def version_of(text: str, name: str) -> Version:
-    """A release as numbers; settings may add a draft number, as in ``0.10.0-IV1`` (MetadataVersion)."""
+    """Return a release as numbers; settings may add a draft number, as in ``0.10.0-IV1`` (MetadataVersion)."""
     if not isinstance(text, str):
         message = f'{name} must be a str such as "3.9", not {type(text).__name__}'
         raise ArgumentTypeError(message, field=name)

@@ -59,13 +59,13 @@ cdef int refuse_invalid(validator* v, const char* refusal) noexcept nogil:
 
 
 cdef int refuse_stream(validator* v) noexcept nogil:
-    """A stream that its codec cannot read: a KafkaException, which has no error code."""
+    """Refuse a stream that its codec cannot read: a KafkaException, which has no error code."""
     return refuse(v, UNKNOWN_SERVER_ERROR, CORRUPT_MESSAGE,
                   b"LZ4_HEADER_CHECKSUM" if v.err.status == RP_LZ4_HC else b"DECOMPRESSION")
 
 
 cdef int refuse_payload(validator* v) noexcept nogil:
-    """What open_source failed with (v.err), but for a stream of which something can be read."""
+    """Refuse the set for the error of open_source (v.err), unless a part of the stream can be read."""
     cdef int status = v.err.status
     if status == RP_NO_MEMORY or (status == RP_OUTPUT_CAP and not v.helpful):
         v.error_code = FAILED
@@ -272,7 +272,7 @@ cdef void write_first(validator* v, const rp_source* s, int32_t count) noexcept 
 
 
 cdef void note_batch(validator* v, int64_t most, int64_t least, bint in_order, bint counts) noexcept nogil:
-    """What the records of the batch say together."""
+    """Note the timestamps and the order of the batch's records."""
     if v.batch.magic > 0:
         v.batch_max_timestamp = most
         v.least_timestamp_seen = min(v.least_timestamp_seen, least)
@@ -397,7 +397,7 @@ cdef bint has_small_entry(codec_context* context, const rp_batch* batch, const u
 # --- one batch -------------------------------------------------------------------------------------------------------
 
 cdef void note_payload(validator* v, const uint8_t* entry) noexcept nogil:
-    """What a reader of the compressed payload does not mind."""
+    """Note the findings that a reader of the compressed payload ignores."""
     cdef rp_lz4_frame frame
     cdef rp_error wrong
     cdef int64_t at = v.source.payload

@@ -445,7 +445,7 @@ def decompress_into(data, out, compression_type, *, magic=2, codecs=None, dictio
 
 
 def compress_bound(size, compression_type, *, codecs=None):
-    """The most bytes that :func:`compress` makes of `size` bytes.
+    """Return the most bytes that :func:`compress` makes of `size` bytes.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ cdef int grow_result(codec_stream* s, size_t capacity) except -1:
 
 
 cdef bytes output_taken(codec_stream* s):
-    """All the output, which is the caller's from now on."""
+    """Return all the output, which is the caller's from now on."""
     if s.result == NULL:
         taken = PyBytes_FromStringAndSize(<char*>s.out.data, <Py_ssize_t>s.out.size)
         s.out.size = 0

@@ -23,7 +23,7 @@ cdef set taken = {"pluggable", "producer", "uncompressed"}
 
 
 cdef str name_given(object name):
-    """A name that a batch can have and that no other codec has."""
+    """Return a name that a batch can have and that no other codec has."""
     if not isinstance(name, str):
         raise ArgumentTypeError(f"the name of a codec must be a str, not {type(name).__name__}", field="name")
     cdef str text = str.__str__(name)
@@ -280,7 +280,7 @@ cdef class CodecRegistry:
 
 
 def registry_of(list codecs):
-    """A registry that was pickled: each codec by the name and the arguments of a method."""
+    """Return a registry that was pickled: each codec by the name and the arguments of a method."""
     cdef CodecRegistry made = CodecRegistry()
     for method, arguments, options in codecs:
         getattr(made, method)(*arguments, **options)
@@ -288,7 +288,7 @@ def registry_of(list codecs):
 
 
 cdef object imported(object path):
-    """What ``package.module:attribute`` names; made, if it is a class or function."""
+    """Return the codec at ``package.module:attribute``; call it if it is a class or function."""
     import importlib
     import inspect
 

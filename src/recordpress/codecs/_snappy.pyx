@@ -43,7 +43,7 @@ cdef bint is_xerial(const uint8_t* src, size_t size) noexcept nogil:
 
 
 cdef size_t block_size(const uint8_t* src, size_t size, size_t* elements) noexcept nogil:
-    """What the preamble says, and where the elements begin (0: this cannot be a block)."""
+    """Return the size in the preamble; set `elements` to where the elements begin (0: this cannot be a block)."""
     cdef uint32_t decoded = 0
     elements[0] = rp_snappy_preamble(src, size, &decoded)
     if decoded > EXPANSION * size:
@@ -142,7 +142,7 @@ cdef size_t snappy_bound(size_t size) noexcept nogil:
 
 
 cdef uint16_t* table_of(void** state, rp_error* err) noexcept nogil:
-    """The encoder's table, which is the row's state; NULL: out of memory."""
+    """Return the encoder's table, which is the row's state; NULL: out of memory."""
     if state[0] == NULL:
         state[0] = malloc(TABLE_BYTES)
         if state[0] == NULL:

@@ -25,7 +25,7 @@ from recordpress.errors import ArgumentTypeError, ClosedError, InUseError
 
 
 cdef class _Stream:
-    """What both directions share. A context lends its states, and its scratch for the output of a call."""
+    """Common part of both directions; a context lends its states, and its scratch for the output of a call."""
 
     cdef codec_context* context
     cdef codec_stream stream
@@ -161,7 +161,7 @@ cdef int steps(codec_stream* s, const stream_calls* calls, const uint8_t* src, s
 # --- compression -----------------------------------------------------------------------------------------------------
 
 cdef class Compressor(_Stream):
-    """Compresses a payload in pieces; made by :func:`compressor`.
+    """Compressor of a payload in pieces; made by :func:`compressor`.
 
     Examples
     --------
@@ -210,7 +210,7 @@ cdef class Compressor(_Stream):
 
 
 def compressor(compression_type, level=None, *, magic=2, codecs=None, dictionary=None):
-    """An object that compresses a payload in pieces, with the calls that Kafka's Java producer makes.
+    """Return an object that compresses a payload in pieces, with the calls that Kafka's Java producer makes.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def compressor(compression_type, level=None, *, magic=2, codecs=None, dictionary
 # --- decompression ---------------------------------------------------------------------------------------------------
 
 cdef class Decompressor(_Stream):
-    """Decompresses a payload in pieces; made by :func:`decompressor`.
+    """Decompressor of a payload in pieces; made by :func:`decompressor`.
 
     Examples
     --------
@@ -294,7 +294,7 @@ cdef class Decompressor(_Stream):
         return self.feed(data)
 
     cdef bytes keep(self, object data):
-        """What follows the payload's end."""
+        """Keep the bytes after the payload's end."""
         cdef InputView view = InputView(data)
         cdef rp_error err
         if append(&self.stream.pending, view.data, <size_t>view.size, &err) != RP_OK:
@@ -338,7 +338,7 @@ cdef class Decompressor(_Stream):
 
 
 def decompressor(compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, magic=2, codecs=None, dictionaries=None):
-    """An object that decompresses a payload in pieces.
+    """Return an object that decompresses a payload in pieces.
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ cdef int ready_decompressor(void** state, rp_error* err) noexcept nogil:
 
 cdef int find_dictionary(const known_dictionaries* known, const uint8_t* frame,
                          const ZSTD_DDict** dictionary) noexcept nogil:
-    """That of a frame whose header was read; NULL if it needs none."""
+    """Find the dictionary of a frame whose header was read; NULL if it needs none."""
     cdef uint32_t id = dictionary_of(frame)
     cdef size_t i
     dictionary[0] = NULL

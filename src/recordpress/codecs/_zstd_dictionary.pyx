@@ -88,7 +88,7 @@ cdef encoder* free_encoder(encoder* node) noexcept nogil:
 
 
 cdef ZSTD_CDict* encoder_of(loaded_dictionary* d, int level) noexcept nogil:
-    """The tables of a level, made when it is first used. NULL: out of memory."""
+    """Return the tables of a level, made when it is first used. NULL: out of memory."""
     cdef void** slot = &d.encoders
     cdef encoder* made = NULL
     cdef encoder* node
@@ -111,7 +111,7 @@ cdef ZSTD_CDict* encoder_of(loaded_dictionary* d, int level) noexcept nogil:
 
 cdef size_t encode_large(ZSTD_CCtx* compressor, const loaded_dictionary* d, const uint8_t* src, size_t size,
                          uint8_t* dst, size_t capacity) noexcept nogil:
-    """With separate tables."""
+    """Compress with separate tables."""
     cdef size_t written = ZSTD_CCtx_loadDictionary_byReference(compressor, d.data, d.size)
     if not ZSTD_isError(written):
         ZSTD_CCtx_setParameter(compressor, ZSTD_c_contentSizeFlag, 1)
@@ -144,7 +144,7 @@ cdef int dictionary_encode(const codec* row, void** state, int level, int magic,
 # --- in pieces -------------------------------------------------------------------------------------------------------
 
 cdef int dictionary_compress_open(codec_stream* s, rp_error* err) noexcept nogil:
-    """With separate tables: prepared ones are for small inputs, and a stream may be of any size."""
+    """Use separate tables: prepared ones are for small inputs, and a stream may be of any size."""
     cdef const loaded_dictionary* d = <const loaded_dictionary*>s.row.object
     if ready_compressor(s.shared, level_or_default(s.row, s.level), err) != RP_OK:
         return err.status
@@ -442,7 +442,7 @@ cdef class DictionarySet:
 
 
 cdef object one_dictionary(dict dictionaries, const uint8_t* src, size_t size):
-    """The only one that a payload of one frame needs, which spares a set; None: it takes a closer look."""
+    """Return the only one that a payload of one frame needs, which spares a set; None: it takes a closer look."""
     cdef codec_unit frame
     cdef rp_error ignored
     cdef uint32_t id
@@ -467,7 +467,7 @@ cdef DictionarySet dictionary_set(object dictionaries):
 
 
 def dictionary_id(data):
-    """The id of the dictionary that a payload needs.
+    """Return the id of the dictionary that a payload needs.
 
     Parameters
     ----------

@@ -135,7 +135,7 @@ cdef inline int walk_blocks(const uint8_t* src, size_t size, frame_walk* walk, r
 
 
 cdef inline void walked_frame(const frame_walk* walk, size_t start, codec_unit* frame) noexcept nogil:
-    """The frame that began at `start`, after a walk to its end."""
+    """Return the frame that began at `start`, after a walk to its end."""
     frame.size = walk.at - start
     frame.least = max(walk.content, walk.exact)
     frame.most = walk.exact + walk.most
@@ -173,7 +173,7 @@ cdef inline int read_head(const uint8_t* head, size_t size, bint any_dictionary,
 
 
 cdef inline uint32_t dictionary_of(const uint8_t* frame) noexcept nogil:
-    """The id of the dictionary that a frame needs, whose header was read; 0: none."""
+    """Return the id of the dictionary that a frame needs, whose header was read; 0: none."""
     cdef int descriptor = frame[4], size = (1 << (descriptor & 3)) >> 1
     cdef const uint8_t* at = frame + 5 + (not descriptor >> 5 & 1)
     if rp_load_le32(frame) != MAGIC or size == 0:

@@ -171,7 +171,7 @@ cdef inline int codec_at(const codec_table* codecs, const uint8_t* entry, const 
 
 
 cdef inline int plugin_at(const codec_table* codecs, const uint8_t* entry, const rp_batch* batch) noexcept nogil:
-    """By the name in the batch, which is compared with the names of the table and used for nothing else."""
+    """Find a plug-in by the name in the batch, which is only compared with the names of the table."""
     cdef size_t room
     cdef int id
     cdef const codec* row
@@ -185,7 +185,7 @@ cdef inline int plugin_at(const codec_table* codecs, const uint8_t* entry, const
 
 
 cdef inline void* state_made(void** state, size_t size) noexcept nogil:
-    """What the slot holds: `size` bytes, zero the first time. NULL: out of memory."""
+    """Return the slot's `size` bytes, zero the first time; NULL: out of memory."""
     if state[0] == NULL:
         state[0] = calloc(1, size)
     return state[0]

@@ -75,7 +75,7 @@ cdef void add_idle(codec_context* context) noexcept nogil:
 
 
 cdef codec_context* take_own(pthread_t thread) noexcept nogil:
-    """The context that this thread had last, if it is in the list."""
+    """Return the context that this thread had last, if it is in the list."""
     cdef codec_context** link = &idle
     cdef codec_context* context
     pthread_mutex_lock(&mutex)

@@ -117,7 +117,7 @@ def codecs_given(codecs):
 
 
 cdef CodecTable registered(CodecRegistry registry):
-    """What a registry holds now."""
+    """Return the codecs that a registry holds now."""
     cdef CodecTable table
     with registry.lock:
         if registry.table is None:

@@ -33,7 +33,7 @@ cdef int type_of(const ArrowSchema* schema, int64_t child, column_type* t) excep
 
 
 cdef int64_t buffers_of(column_kind kind) noexcept nogil:
-    """The least number of buffers that the layout has."""
+    """Return the least number of buffers that the layout has."""
     if kind == NULLS:
         return 0
     if kind == STRUCT:
@@ -66,7 +66,7 @@ cdef bint has_no_bytes(const column* c, int64_t rows) noexcept nogil:
 
 
 cdef int column_here(const ArrowArray* array, column_kind kind, column* c) noexcept nogil:
-    """The array itself as a column; -1: its lengths or buffers contradict each other."""
+    """Return the array itself as a column; -1: its lengths or buffers contradict each other."""
     memset(c, 0, sizeof(column))
     c.kind = kind
     if not lengths_agree(array, kind):
@@ -97,7 +97,7 @@ cdef int column_here(const ArrowArray* array, column_kind kind, column* c) noexc
 
 
 cdef int column_of(const ArrowArray* parent, const column_type* t, column* c) noexcept nogil:
-    """A child of a struct array, whose row 0 is the parent's; -1 as above."""
+    """Return a child of a struct array, whose row 0 is the parent's; -1 as above."""
     cdef const ArrowArray* array
     memset(c, 0, sizeof(column))
     if t.kind == ABSENT:

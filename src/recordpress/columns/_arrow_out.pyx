@@ -64,7 +64,7 @@ cdef class Field:
         return f"{self.name}: {self.type}{'' if self.nullable else ' not null'}"
 
     def __arrow_c_schema__(self):
-        """The type as an ``arrow_schema`` capsule."""
+        """Return the type as an ``arrow_schema`` capsule."""
         return schema_capsule(self)
 
 
@@ -85,7 +85,7 @@ cdef chunk_data* chunk_new(int64_t n_columns, int64_t most_blocks) noexcept nogi
 
 
 cdef bint array_init(array_data* array, int64_t length, int64_t n_buffers, int64_t n_children) noexcept nogil:
-    """Room for the buffers and children of a zeroed array; False: out of memory."""
+    """Make room for the buffers and children of a zeroed array; False: out of memory."""
     array.length = length
     array.buffers = <const void**>calloc(<size_t>n_buffers + 1, sizeof(void*))
     array.children = <array_data*>calloc(<size_t>n_children + 1, sizeof(array_data))
@@ -123,7 +123,7 @@ cdef void chunk_drop(chunk_data* chunk) noexcept nogil:
 # --- arrays -----------------------------------------------------------------------------------------------
 
 cdef int export_array(chunk_data* chunk, const array_data* data, ArrowArray* out) noexcept nogil:
-    """An ArrowArray over `data` that holds a reference to its chunk. 0, or ENOMEM with `out` released."""
+    """Export `data` as an ArrowArray that holds a reference to its chunk. 0, or ENOMEM with `out` released."""
     memset(out, 0, sizeof(ArrowArray))
     out.buffers = data.buffers
     rp_ref_take(&chunk.references)
@@ -181,7 +181,7 @@ cdef void narrow(ArrowArray* array, const part* p) noexcept nogil:
 
 
 cdef int export_column(const part* p, int64_t column, ArrowArray* out) noexcept nogil:
-    """A column of the part. 0, or ENOMEM with `out` released."""
+    """Export a column of the part. 0, or ENOMEM with `out` released."""
     if export_array(p.chunk, &p.chunk.columns[column], out):
         return ENOMEM
     narrow(out, p)
@@ -282,7 +282,7 @@ cdef int export_with_metadata(object field, bytes metadata, ArrowSchema* out) ex
 
 
 cdef object schema_capsule(object field, bytes metadata=None):
-    """The field as an ``arrow_schema`` capsule."""
+    """Return the field as an ``arrow_schema`` capsule."""
     cdef ArrowSchema* schema = <ArrowSchema*>calloc(1, sizeof(ArrowSchema))
     if schema == NULL:
         raise MemoryError()
@@ -292,7 +292,7 @@ cdef object schema_capsule(object field, bytes metadata=None):
 
 
 cdef object array_capsule(const part* p, int64_t column):
-    """A column of the part, or all of them (EVERY_COLUMN), as an ``arrow_array`` capsule."""
+    """Return a column of the part, or all of them (EVERY_COLUMN), as an ``arrow_array`` capsule."""
     cdef ArrowArray* array = <ArrowArray*>calloc(1, sizeof(ArrowArray))
     if array == NULL:
         raise MemoryError()
@@ -378,7 +378,7 @@ cdef void destroy_stream_capsule(object capsule) noexcept:
 
 
 cdef object stream_capsule(object field, int64_t column, const part* parts, int64_t n_parts, bytes metadata=None):
-    """A column of all parts, or all columns (EVERY_COLUMN), as an ``arrow_array_stream`` capsule."""
+    """Return a column of all parts, or all columns (EVERY_COLUMN), as an ``arrow_array_stream`` capsule."""
     cdef ArrowArrayStream* stream = <ArrowArrayStream*>calloc(1, sizeof(ArrowArrayStream))
     if stream == NULL:
         raise MemoryError()
@@ -400,7 +400,7 @@ cdef object stream_capsule(object field, int64_t column, const part* parts, int6
 
 
 cdef part* parts_copy(const part* parts, int64_t n) except NULL:
-    """The same parts, with a reference to the chunk of each."""
+    """Return the same parts, with a reference to the chunk of each."""
     cdef part* copy = <part*>malloc(sizeof(part) * <size_t>(n + 1))
     cdef int64_t i
     if copy == NULL:

@@ -117,7 +117,7 @@ cdef class ArrowSource:
         raise InvalidArgumentError(f"the Arrow stream failed: {reason}", field="data")
 
     cdef const ArrowArray* next(self) except? NULL:
-        """The next array; NULL at the end. The one before is released."""
+        """Return the next array; NULL at the end. The one before is released."""
         cdef int code
         if self.fresh:
             self.fresh = False

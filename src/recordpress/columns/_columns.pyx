@@ -35,7 +35,7 @@ class _NoRow(InvalidArgumentError, IndexError):
 
 
 cdef object shown(object value):
-    """The value's repr, cut."""
+    """Return the value's repr, cut."""
     if isinstance(value, bytes):
         value = value[:SHOWN_CHARACTERS]
     text = str(value) if hasattr(value, "isoformat") else repr(value)
@@ -62,11 +62,11 @@ cdef class ArrowRows:
     """The rows in another library's form, through an Arrow stream."""
 
     cdef object consumed(self, consumer):
-        """The rows as a consumer of streams makes them."""
+        """Return the rows as a consumer of streams makes them."""
         return consumer(self)
 
     def to_pyarrow(self):
-        """The rows as a pyarrow table.
+        """Return the rows as a pyarrow table.
 
         Returns
         -------
@@ -83,7 +83,7 @@ cdef class ArrowRows:
         return self.consumed(pyarrow.table)
 
     def to_pandas(self):
-        """The rows as a pandas frame. pandas needs pyarrow for this.
+        """Return the rows as a pandas frame. pandas needs pyarrow for this.
 
         Returns
         -------
@@ -98,7 +98,7 @@ cdef class ArrowRows:
         return self.to_pyarrow().to_pandas()
 
     def to_polars(self):
-        """The rows as a polars frame.
+        """Return the rows as a polars frame.
 
         Returns
         -------
@@ -216,7 +216,7 @@ cdef class Columns(ArrowRows):
             yield Columns.of_parts(self._fields, parts_copy(&self._parts[i], 1), 1)
 
     def __getitem__(self, key):
-        """A column by its name, or rows by a slice."""
+        """Return a column by its name, or rows by a slice."""
         if isinstance(key, slice):
             start, rows = rows_of(key, self.num_rows)
             return self._sliced(start, rows)
@@ -228,7 +228,7 @@ cdef class Columns(ArrowRows):
         return Column.make(self, self.column_names.index(key))
 
     def slice(self, offset=0, length=None):
-        """Rows from `offset` on, without a copy.
+        """Return rows from `offset` on, without a copy.
 
         Parameters
         ----------
@@ -277,7 +277,7 @@ cdef class Columns(ArrowRows):
                                 "columns.to_pyarrow()[name].to_numpy()", field="columns")
 
     def __arrow_c_schema__(self):
-        """The schema as an ``arrow_schema`` capsule: a struct with a child for every column."""
+        """Return the schema as an ``arrow_schema`` capsule: a struct with a child for every column."""
         return schema_capsule(self._struct(), self._metadata())
 
     cdef object _struct(self):
@@ -310,7 +310,7 @@ cdef class Columns(ArrowRows):
         return self.__arrow_c_schema__(), array_capsule(self._parts, EVERY_COLUMN)
 
     def __arrow_c_stream__(self, requested_schema=None):
-        """An ``arrow_array_stream`` capsule over all record batches. requested_schema is not acted on: the
+        """Return an ``arrow_array_stream`` capsule over all record batches. requested_schema is not acted on: the
         interface lets a producer give its own."""
         return stream_capsule(self._struct(), EVERY_COLUMN, self._parts, self._n_parts, self._metadata())
 
@@ -385,7 +385,7 @@ cdef class Column:
         return f"<recordpress.Column: {rows} row{'s' * (rows != 1)} of {self._field!r} = {self._shown()}>"
 
     def _shown(self):
-        """The first values, as text."""
+        """Return the first values, as text."""
         cdef int64_t i
         texts = []
         for i in range(min(SHOWN_VALUES, self._columns.num_rows)):
@@ -405,7 +405,7 @@ cdef class Column:
             row -= columns._parts[i].rows
 
     def __getitem__(self, key):
-        """A value by its row, or rows by a slice."""
+        """Return a value by its row, or rows by a slice."""
         cdef int64_t rows = len(self)
         cdef int64_t row
         if isinstance(key, slice):
@@ -423,7 +423,7 @@ cdef class Column:
                 yield value_at(&columns._parts[i].chunk.columns[self._number], self._kind, row)
 
     def to_pylist(self):
-        """All values as a list of Python objects.
+        """Return all values as a list of Python objects.
 
         Returns
         -------
@@ -444,7 +444,7 @@ cdef class Column:
         return list(self)
 
     def slice(self, offset=0, length=None):
-        """Rows from `offset` on, at most `length`, without a copy.
+        """Return rows from `offset` on, at most `length`, without a copy.
 
         Parameters
         ----------
@@ -465,7 +465,7 @@ cdef class Column:
         return Column.make(self._columns.slice(offset, length), self._number)
 
     def __arrow_c_schema__(self):
-        """The type as an ``arrow_schema`` capsule."""
+        """Return the type as an ``arrow_schema`` capsule."""
         return schema_capsule(self._field)
 
     @property
@@ -479,7 +479,7 @@ cdef class Column:
         return self.__arrow_c_schema__(), array_capsule(self._columns._parts, self._number)
 
     def __arrow_c_stream__(self, requested_schema=None):
-        """An ``arrow_array_stream`` capsule over the column's arrays, one per record batch."""
+        """Return an ``arrow_array_stream`` capsule over the column's arrays, one per record batch."""
         cdef Columns columns = self._columns
         return stream_capsule(self._field, self._number, columns._parts, columns._n_parts)
 

@@ -1,4 +1,4 @@
-"""From a run of entries to chunks: the work of one thread, without the GIL."""
+"""Decode a run of entries into chunks: the work of one thread, without the GIL."""
 
 from libc.stdint cimport int64_t
 

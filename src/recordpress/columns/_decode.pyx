@@ -1,4 +1,4 @@
-"""From a run of entries to chunks: checksum, decompression and gathering, entry by entry, without the GIL."""
+"""Decode a run of entries into chunks: checksum, decompression and gathering, entry by entry, without the GIL."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, realloc
@@ -92,7 +92,7 @@ cdef int open_entry(const plan* p, codec_context* context, const uint8_t* entry,
 
 cdef void note_entry(const plan* p, codec_context* context, builder* b, const rp_batch* batch, int64_t before,
                      int32_t count) noexcept nogil:
-    """What columns lose of a batch of `count` records, of which those from row `before` on were wanted."""
+    """Note the losses of columns for a batch of `count` records, of which rows from `before` on were wanted."""
     cdef int64_t rows = b.rows - before
     cdef bint whole = rows == count and rows
     if rows == 0 and count:
@@ -105,7 +105,7 @@ cdef void note_entry(const plan* p, codec_context* context, builder* b, const rp
 
 cdef int gather_entry(const plan* p, codec_context* context, builder* b, rp_source* source, int64_t left,
                       failure* f) noexcept nogil:
-    """The records of an open entry, or none of them."""
+    """Gather the records of an open entry, or none of them."""
     cdef mark before = mark_of(b)
     # a false count costs no memory
     cdef int64_t rows = b.rows + min(<int64_t>source.count, (source.end - source.start) // SMALLEST_RECORD + 1)

@@ -1,4 +1,4 @@
-"""From a builder to a chunk."""
+"""Turn a builder into a chunk."""
 
 from recordpress._c.wire cimport rp_error
 from recordpress.columns._arrow_out cimport chunk_data

@@ -1,4 +1,4 @@
-"""From a builder to a chunk: its buffers become buffers of Arrow arrays."""
+"""Turn a builder into a chunk: its buffers become buffers of Arrow arrays."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
@@ -26,7 +26,7 @@ cdef void fit(pooled* b, size_t used) noexcept nogil:
 
 
 cdef const void* keep(chunk_data* chunk, pooled* b) noexcept nogil:
-    """The buffer's address; the chunk owns its memory from now on."""
+    """Return the buffer's address; the chunk owns its memory from now on."""
     cdef const void* data = b.data
     chunk.blocks[chunk.n_blocks] = b[0]
     chunk.n_blocks += 1

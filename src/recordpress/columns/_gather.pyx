@@ -56,7 +56,7 @@ cdef int grow(pooled* b, int64_t used, int64_t wanted, rp_error* err) noexcept n
 
 
 cdef int grow_validity(pooled* b, int64_t rows, int64_t capacity, rp_error* err) noexcept nogil:
-    """A bitmap for `capacity` rows in which all rows from `rows` on are valid, and all rows if it is new."""
+    """Make a bitmap for `capacity` rows in which rows from `rows` on are valid, or all rows if it is new."""
     cdef int64_t used = 0 if b.data == NULL else bitmap_bytes(rows)
     if b.data != NULL and <int64_t>b.capacity >= bitmap_bytes(capacity):
         return RP_OK
@@ -145,7 +145,7 @@ cdef int64_t binary_used(const plan* p, const binary_builder* b, int64_t rows) n
 
 cdef int gather(const plan* p, builder* b, const rp_batch* batch, const rp_source* source, int64_t left,
                 rp_error* err) noexcept nogil:
-    """The records of one batch into key, value, offset, timestamp and sequence."""
+    """Gather the records of one batch into key, value, offset, timestamp and sequence."""
     cdef int64_t bytes = source.end - source.start
     cdef int status = RP_OK
     cdef rp_columns c
@@ -253,7 +253,7 @@ cdef void fill(const column* c, uint8_t* data, int64_t start, int64_t end, int64
 
 cdef void fill_batch_fields(const plan* p, builder* b, const rp_batch* batch, const rp_source* source,
                             int64_t end) noexcept nogil:
-    """The columns in which all records of a batch have one value."""
+    """Fill the columns in which all records of a batch have one value."""
     cdef const column* c
     cdef int i
     for i in range(p.n_by_batch if end > b.rows else 0):
@@ -291,7 +291,7 @@ cdef bint kept(const rp_source* s, int64_t offset, int64_t timestamp) noexcept n
 
 
 cdef int gather_headers(builder* b, const rp_source* source, const rp_columns* c, rp_error* err) noexcept nogil:
-    """The headers of the rows from b.rows to c.rows, which the pass before has checked and counted."""
+    """Gather the headers of the rows from b.rows to c.rows, which the pass before has checked and counted."""
     cdef int32_t* ends = <int32_t*>b.fixed[HEADERS].data
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef rp_record r
@@ -479,7 +479,7 @@ cdef int pack_views(const plan* p, builder* b, const rp_source* source, int64_t 
 
 
 cdef int64_t most_used(const plan* p, builder* b) noexcept nogil:
-    """Bytes in the fullest binary column."""
+    """Return bytes in the fullest binary column."""
     cdef int64_t used = b.n_headers * 8  # the offsets of keys and values
     if p.want[KEY]:
         used = max(used, binary_used(p, &b.key, b.rows))

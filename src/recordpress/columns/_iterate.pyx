@@ -182,7 +182,7 @@ cdef class ColumnsIterator:
             self.source.step = self._step()
 
     cdef int64_t _step(self):
-        """Bytes of a file to read at a time."""
+        """Return bytes of a file to read at a time."""
         return min(self.stop_after, <int64_t>(PART_BYTES if self.in_parts else INT32_MAX))
 
     @cython.critical_section
@@ -216,7 +216,7 @@ cdef class ColumnsIterator:
 
     @cython.critical_section
     cdef Columns _result(self):
-        """The next result; None at the end, which it makes so."""
+        """Return the next result; None at the end, which it makes so."""
         cdef Columns columns
         if self.busy:
             raise InUseError("another thread, or a call that this one interrupts, is reading from the iteration")
@@ -235,7 +235,7 @@ cdef class ColumnsIterator:
         return columns
 
     cdef Columns _next(self):
-        """The next result that has rows, or tells at the end what those without had lost; None after it."""
+        """Return the next result that has rows, or tells at the end what those without had lost; None after it."""
         cdef Window window
         cdef Columns columns
         if self.threads is None:
@@ -302,7 +302,7 @@ cdef class ColumnsIterator:
         return 0
 
     cdef Window _window(self):
-        """The next entries, with their headers read; None at the end."""
+        """Return the next entries, with their headers read; None at the end."""
         cdef Source source = self.source
         cdef Window window
         while True:
@@ -375,7 +375,7 @@ cdef class ColumnsIterator:
         return True
 
     cdef Window _last_window(self):
-        """An empty window with the error of the cut entry; otherwise None."""
+        """Return an empty window with the error of the cut entry; otherwise None."""
         cdef Source source = self.source
         cdef int64_t rest = source.rest(self.reached.position)
         cdef Window window

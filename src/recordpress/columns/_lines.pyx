@@ -122,7 +122,7 @@ cdef bint is_constant(const array_data* a, value_kind kind, int64_t first, int64
 
 
 cdef int end_head(writer* w, size_t start, const array_data* array, value_kind kind) noexcept nogil:
-    """What comes before a value is complete."""
+    """End the text before a value."""
     cdef json_cell* cell = &w.cells[w.n_cells]
     cell.kind, cell.array, cell.head, cell.head_size = kind, array, start, w.heads.size - start
     w.n_cells += 1
@@ -159,7 +159,7 @@ cdef int begin_json(writer* w, const part* p) noexcept nogil:
 
 
 cdef inline int put_head(writer* w, const json_cell* cell) noexcept nogil:
-    """By copies of a constant size, which need no call."""
+    """Copy the text in constant sizes, which need no call."""
     cdef size_t i = 0
     if room(&w.out, cell.head_size + BLOCK):
         return -1
@@ -288,7 +288,7 @@ cdef int dump_line(writer* w, const part* p, int64_t i) noexcept nogil:
 # --- all rows -----------------------------------------------------------------------------------------------------
 
 cdef int put_lines(writer* w, size_t most) noexcept nogil:
-    """Lines of the rows that are left, until there are `most` bytes of them."""
+    """Put lines of the rows that are left, until there are `most` bytes of them."""
     cdef const part* p
     while w.at.part < w.n_parts and w.out.size < most:
         p = &w.parts[w.at.part]
@@ -323,7 +323,7 @@ cdef class Lines:
         pooled_free(&self.w.scratch)
 
     cdef list _before(self, list names):
-        """What comes before the value of each column."""
+        """Return the text before the value of each column."""
         if self.kind != "json":
             return [b""] * len(names)
         return [b'%s"%s":' % (b"," if number else b"{", name.encode()) for number, name in enumerate(names)]
@@ -363,7 +363,7 @@ cdef class Lines:
 
 
 cdef bytes text_of(Lines lines, Columns columns, bytes head):
-    """All of the text."""
+    """Return all of the text."""
     cdef writer* w = &lines.w
     if put(&w.out, <const char*>head, <size_t>len(head)):
         raise MemoryError()

@@ -115,7 +115,7 @@ cdef InputView view_of(object data, str name):
 
 
 def matching_rows(columns, *, key=None, value_contains=None, header=None, header_value=None):
-    """The rows that match all given conditions.
+    """Return the rows that match all given conditions.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ cdef class Options:
     cdef Options make(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,
                       end_timestamp, control, aborted_transactions, threads, complete, max_decompressed_bytes,
                       max_message_bytes, chunk_bytes, codecs, lz4_header_checksum):
-        """The arguments of `read_columns`, in its order."""
+        """Return the arguments of `read_columns`, in its order."""
         cdef Options self = Options.__new__(Options)
         cdef plan* p = &self.plan
         self.codecs = reading_table_of(codecs, lz4_header_checksum)
@@ -149,5 +149,5 @@ cdef object field_of(int number, binary_format, timestamp_format):
 
 
 cdef int64_t before(given, number) except? -1:
-    """The last value below an exclusive upper bound."""
+    """Return the last value below an exclusive upper bound."""
     return INT64_MAX if given is None else number - 1

@@ -47,7 +47,7 @@ cdef uint8_t* block_of(chunk_data* chunk, size_t size) except NULL:
 
 
 cdef int share(const array_data* source, array_data* to) except -1:
-    """The same buffers, in a separate array."""
+    """Return the same buffers, in a separate array."""
     cdef int64_t i
     if not array_init(to, source.length, source.n_buffers, source.n_children):
         raise MemoryError()
@@ -162,7 +162,7 @@ cdef class ConstantColumns:
 
 
 cdef chunk_data* joined(Columns columns, const part* p, list places, ConstantColumns constants) except NULL:
-    """A chunk of the columns' arrays and of constants, in the order of `places`: negative ones are constants."""
+    """Return a chunk of the columns' arrays and of constants, in the order of `places`: negative ones are constants."""
     cdef FilledRows filled = constants.of(p.chunk.rows)
     cdef chunk_data* chunk = chunk_new(len(places), 0)
     cdef int64_t number, i = 0
@@ -190,7 +190,7 @@ cdef chunk_data* joined(Columns columns, const part* p, list places, ConstantCol
 
 
 def constant_field(name, kind):
-    """The field of a column that `with_constants` adds.
+    """Return the field of a column that `with_constants` adds.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ cdef class ResultStream:
         return found
 
     cdef int failed(self, error) noexcept:
-        """The error for the consumer: text, and a number for its kind."""
+        """Return the error for the consumer: text, and a number for its kind."""
         self.error = f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace")
         if self.errors is not None and isinstance(error, Exception):
             self.errors.append(error)
@@ -359,7 +359,7 @@ cdef void results_drop(ArrowArrayStream* stream) noexcept:
 
 
 def stream_of(fields, results, close):
-    """An ``arrow_array_stream`` capsule of results that are made when the consumer asks for them.
+    """Return an ``arrow_array_stream`` capsule of results that are made when the consumer asks for them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What of the batches that columns were read from the columns do not hold."""
+"""Facts of the batches that columns do not hold."""
 
 from libc.stdint cimport int64_t
 

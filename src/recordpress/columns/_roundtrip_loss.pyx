@@ -1,4 +1,4 @@
-"""What of the batches that columns were read from the columns do not hold.
+"""Facts of the batches that columns do not hold.
 
 ::
 
@@ -126,7 +126,7 @@ cdef bytes metadata_of(const loss* lost):
 
 
 cdef bytes text_at(const char** at):
-    """The next key or value; None: its size is impossible."""
+    """Return the next key or value; None: its size is impossible."""
     cdef int32_t size
     memcpy(&size, at[0], sizeof(size))
     if size < 0:

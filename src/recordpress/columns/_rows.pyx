@@ -94,7 +94,7 @@ cdef int fill_offsets(const column* c, int64_t start, int64_t n, int64_t base, r
 
 
 cdef int fail_field(int64_t size, rp_error* err) noexcept nogil:
-    """The error for what field_of refused."""
+    """Set the error for a row that field_of refused."""
     if size > MAX_SET_SIZE:
         return rp_fail(err, RP_SET_SIZE, -1, size, MAX_SET_SIZE)
     return rp_fail(err, RP_ARROW_LAYOUT, -1, 0, 0)
@@ -149,7 +149,7 @@ cdef int fill_headers(const input_columns* c, int64_t start, int64_t n, rp_recor
 
 cdef int offset_at(const input_columns* c, int64_t row, int64_t otherwise, int64_t* offset,
                    rp_error* err) noexcept nogil:
-    """The offset of a row; `otherwise` where there is no such column."""
+    """Return the offset of a row; `otherwise` where there is no such column."""
     offset[0] = otherwise
     if c.offset.kind == ABSENT:
         return RP_OK

@@ -1,4 +1,4 @@
-"""Which entries of a record set a call wants, by header alone."""
+"""Selection of a record set's entries by header alone."""
 
 from libc.stdint cimport int64_t
 

@@ -1,4 +1,4 @@
-"""Which entries of a record set a call wants, by header alone: ranges, control batches, aborted transactions."""
+"""Selection of a record set's entries by header alone: ranges, control batches, aborted transactions."""
 
 from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc

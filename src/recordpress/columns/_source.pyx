@@ -58,7 +58,7 @@ cdef Source source_of(object source, int64_t step, object start, object end, int
 
 
 cdef str advice(source):
-    """How to read what a path names."""
+    """Return the hint for data that names a path."""
     if isinstance(source, str) or hasattr(type(source), "__fspath__"):
         return ": open(path, 'rb') gives the file of a path, and recordpress.open_log(path) reads a segment or a log"
     return ""

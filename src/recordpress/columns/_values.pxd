@@ -52,7 +52,7 @@ cdef inline bytes_slice slice_at(const array_data* a, value_kind kind, int64_t i
 
 
 cdef inline int64_t number_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil:
-    """The number of row i, or the time: its milliseconds or microseconds."""
+    """Return the number of row i, or the time: its milliseconds or microseconds."""
     cdef const void* values = a.buffers[1]
     if kind == BOOL:
         return (<const uint8_t*>values)[i >> 3] >> (i & 7) & 1

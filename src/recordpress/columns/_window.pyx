@@ -27,7 +27,7 @@ from recordpress.record.decode cimport check_header_checksum
 
 
 cdef Window window_of(Options options, InputView view, int64_t size, int64_t base, object file):
-    """A window over the first `size` bytes of the view; nothing of it has been read yet."""
+    """Return a window over the first `size` bytes of the view; nothing of it has been read yet."""
     cdef Window window = Window.__new__(Window, options)
     window.plan = options.plan
     window.plan.data = view.data
@@ -134,7 +134,7 @@ cdef class Window:
                 raise MemoryError()
 
     cdef list failures(self):
-        """The errors of the bad entries, in order."""
+        """Return the errors of the bad entries, in order."""
         cdef failure* f
         cdef place at
         cdef int64_t i, j
@@ -147,7 +147,7 @@ cdef class Window:
         return errors
 
     cdef int64_t first_failure(self):
-        """The position in the view of the first bad entry; otherwise -1."""
+        """Return the position in the view of the first bad entry; otherwise -1."""
         cdef int64_t i
         for i in range(self.n_runs):
             if self.runs[i].n_failures:
@@ -188,7 +188,7 @@ cdef class Window:
         return result
 
     cdef list ignored_header_errors(self):
-        """The errors that the caller lets pass, in order of the entries."""
+        """Return the errors that the caller lets pass, in order of the entries."""
         cdef rp_error err
         cdef place at
         cdef const rp_batch* batch

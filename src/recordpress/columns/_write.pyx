@@ -148,7 +148,7 @@ cdef int check_alone(const batch_options* o, object base_offset, object timestam
 
 
 cdef int open_table(table_batches* t, BatchTable batches, object level, CodecTable codecs) except -1:
-    """The headers of `batches`, each with a codec that can be written."""
+    """Take the headers of `batches`, each with a codec that can be written."""
     cdef int64_t i
     cdef int id
     t.codecs = &codecs.rows

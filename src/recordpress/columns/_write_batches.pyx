@@ -28,7 +28,7 @@ from recordpress.record.set_writer cimport writer_empty, writer_end, writer_next
 # --- by columns -----------------------------------------------------------------------------------------------
 
 cdef void values_at(const column_batches* b, const input_columns* c, int64_t row, int64_t* values) noexcept nogil:
-    """The header of a row's batch. Null is -1, which stands for none, or False."""
+    """Return the header of a row's batch. Null is -1, which stands for none, or False."""
     cdef int i
     values[PRODUCER_ID] = b.options.producer_id
     values[PRODUCER_EPOCH] = b.options.producer_epoch
@@ -46,7 +46,7 @@ cdef void values_at(const column_batches* b, const input_columns* c, int64_t row
 
 
 cdef int64_t sequence_at(const column_batches* b, int64_t offset) noexcept nogil:
-    """The sequence of a record of the open batch."""
+    """Return the sequence of a record of the open batch."""
     if b.current[SEQUENCE] < 0:
         return b.current[SEQUENCE]
     return rp_sequence_add(<int32_t>b.current[SEQUENCE],
@@ -167,7 +167,7 @@ cdef int write_array_by_columns(set_writer* w, column_batches* b, const input_ty
 # --- by a table -----------------------------------------------------------------------------------------------
 
 cdef void options_from(batch_options* o, const header_row* r, const table_batches* t) noexcept nogil:
-    """A header, for the encoder."""
+    """Set the encoder's options from a header."""
     o.magic = r.magic
     o.codec = t.rows[r - t.batches]
     o.level = t.levels[o.codec]
@@ -225,7 +225,7 @@ cdef int batch_with_records(set_writer* w, table_batches* t, int64_t offset, rp_
 
 
 cdef int64_t rows_of_batch(const table_batches* t, const input_columns* c, int64_t start, int64_t most) noexcept nogil:
-    """How many rows from `start` on, at most `most`, belong to the open batch; 0: the first does not."""
+    """Return how many rows from `start` on, at most `most`, belong to the open batch; 0: the first does not."""
     cdef const header_row* r = &t.batches[t.next - 1]
     cdef int64_t n = 0, offset
     if not t.wrapper:

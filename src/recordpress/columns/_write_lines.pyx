@@ -64,7 +64,7 @@ cdef class _Work:
         return 0
 
     cdef PooledBlock wait(self, Threads threads):
-        """The text of the piece that was begun."""
+        """Return the text of the piece that was begun."""
         cdef PooledBlock block = PooledBlock.__new__(PooledBlock)
         threads.wait(&self.piece.task)
         if self.piece.status:

@@ -16,7 +16,7 @@ from recordpress.errors import InvalidArgumentError
 
 
 cdef class ColumnRows(RowSource):
-    """What write_columns takes, but for the columns that say which batch a record belongs to."""
+    """Rows as write_columns takes them, without the columns that name a record's batch."""
 
     def __cinit__(self, data, base_offset, coerce_timestamps):
         self.most = ROWS

@@ -121,7 +121,7 @@ cdef class BatchTable(ArrowRows):
                 f"{first.base_offset} to {last.last_offset}, {', '.join(dict.fromkeys(self['compressionType']))}>")
 
     def __getitem__(self, key):
-        """A column by its name, or rows by a slice."""
+        """Return a column by its name, or rows by a slice."""
         if isinstance(key, slice):
             start, stop, step = key.indices(self.num_rows)
             if step != 1:
@@ -146,7 +146,7 @@ cdef class BatchTable(ArrowRows):
         return self._columns().nbytes
 
     def slice(self, offset=0, length=None):
-        """A copy of the rows from `offset` on, at most `length`.
+        """Return a copy of the rows from `offset` on, at most `length`.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ cdef class BatchTable(ArrowRows):
                 "descr": [(name, dtype) for name, dtype, _, _ in FIELDS], "data": (<size_t>self._rows.rows.data, True)}
 
     def to_numpy(self):
-        """The rows as a NumPy structured array, which shares the table's memory.
+        """Return the rows as a NumPy structured array, which shares the table's memory.
 
         Timestamps are int64 milliseconds. -1 means none, also for recordsCount.
 
@@ -204,7 +204,7 @@ cdef class BatchTable(ArrowRows):
 
     @cython.critical_section
     cdef Columns _columns(self):
-        """The rows as Arrow columns."""
+        """Return the rows as Arrow columns."""
         if self._arrow is None:
             self._arrow = self._turned()
         return self._arrow
@@ -252,7 +252,7 @@ cdef uint8_t* buffer_of(chunk_data* chunk, size_t size) noexcept nogil:
 
 cdef bint values_of(chunk_data* chunk, array_data* a, const uint8_t* at, size_t width, int64_t n,
                     bint nullable) noexcept nogil:
-    """A fixed-width column out of the rows; where it is nullable, all ones (-1) are null."""
+    """Return a fixed-width column out of the rows; where it is nullable, all ones (-1) are null."""
     cdef uint8_t* values = buffer_of(chunk, width * <size_t>n)
     cdef uint8_t* validity = buffer_of(chunk, <size_t>(n + 7) >> 3)
     cdef int64_t i, minus_one = -1
@@ -281,7 +281,7 @@ cdef bint bits_of(chunk_data* chunk, array_data* a, const uint8_t* at, int64_t n
 
 
 cdef bint texts_of(chunk_data* chunk, array_data* a, const header_row* rows, int64_t n) noexcept nogil:
-    """The names of the codecs as a string column."""
+    """Return the names of the codecs as a string column."""
     cdef int32_t* ends = <int32_t*>buffer_of(chunk, 4 * <size_t>(n + 1))
     cdef char* text = <char*>buffer_of(chunk, sizeof(rows[0].compression_type) * <size_t>n)
     cdef const char* name
@@ -319,7 +319,7 @@ def headers_table(headers):
 
 
 def batch_table(data, *, complete=False, codecs=None):
-    """The headers of all entries of a record set, one row per batch; nothing is decompressed, no CRC compared.
+    """Return the headers of all entries of a record set, one row per batch; nothing is decompressed, no CRC compared.
 
     Parameters
     ----------

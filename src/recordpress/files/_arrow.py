@@ -1,4 +1,4 @@
-"""What pyarrow.fs opens: S3, Google Cloud Storage, Azure, HDFS."""
+"""Stores that pyarrow.fs opens: S3, Google Cloud Storage, Azure, HDFS."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ArrowFileSystem(FileSystem):
 
     @contextmanager
     def _missing_in_hdfs(self, path: str) -> Iterator[None]:
-        """A FileNotFoundError for what is not there: hdfsDelete says EIO (FileSystem.delete is false)."""
+        """Raise a FileNotFoundError for what is not there: hdfsDelete says EIO (FileSystem.delete is false)."""
         try:
             yield
         except FileNotFoundError:
@@ -79,7 +79,7 @@ class ArrowFileSystem(FileSystem):
         return self._fs.open_input_file(path)
 
     def output(self, path: str) -> Any:
-        """A stream whose bytes are at `path` once it is closed."""
+        """Open a stream whose bytes are at `path` once it is closed."""
         return self._fs.open_output_stream(path)
 
     def move(self, source: str, target: str) -> None:

@@ -43,13 +43,13 @@ class Background(Generic[_Result]):
             self._done.set()
 
     def wait(self) -> None:
-        """Until the thread has ended. A join that is interrupted takes a thread for ended that is not (CPython 3.11),
+        """Wait for the end of the thread. A join that is interrupted takes a running thread for ended (CPython 3.11),
         so the long part of the wait is not a join."""
         self._done.wait()
         self._thread.join()
 
     def result(self) -> _Result:
-        """What the call returned, or raised."""
+        """Return the call's result, or raise its error."""
         self.wait()
         if self._error is not None:
             raise self._error

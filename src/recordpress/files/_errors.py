@@ -11,7 +11,7 @@ from recordpress.errors import ArgumentTypeError, InvalidArgumentError, Recordpr
 
 
 class NotFoundError(StorageError, FileNotFoundError):
-    """Also a FileNotFoundError, as for a local path."""
+    """A StorageError that is also a FileNotFoundError, as for a local path."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What fsspec opens: every other store."""
+"""Stores that fsspec opens: all others."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class FsspecFileSystem(FileSystem):
         return data
 
     def output(self, path: str) -> Any:
-        """A stream whose bytes are at `path` once it is closed."""
+        """Open a stream whose bytes are at `path` once it is closed."""
         return self._fs.open(path, "wb")
 
     def move(self, source: str, target: str) -> None:

@@ -1,4 +1,4 @@
-"""What a file system promises, wherever its bytes are.
+"""Promises of a file system, wherever its bytes are.
 
 Paths are text in the file system's own form: ``/var/kafka-logs/orders-0``, ``bucket/backup/orders-0``.
 """
@@ -36,7 +36,7 @@ def is_unfinished(name: str) -> bool:
 
 @dataclass(frozen=True)
 class FileInfo:
-    """What a listing says of a name.
+    """Entry of a listing.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class RandomAccessFile(ABC):
 
     @abstractmethod
     def read_at(self, position: int, length: int) -> bytes:
-        """These bytes; fewer only at the end of the file."""
+        """Return these bytes; fewer only at the end of the file."""
 
     def read_into(self, position: int, buffer: Buffer) -> int:
         """Fill the buffer; returns the number of bytes, less than its size only at the end of the file."""
@@ -139,7 +139,7 @@ class RandomAccessFile(ABC):
         return data
 
     def truncated(self, end: int) -> CorruptRecordError:
-        """The error for a file that ends before its size."""
+        """Return the error for a file that ends before its size."""
         return CorruptRecordError(
             f"the file was truncated while it was read: it had {self.size} bytes and now ends at {end}",
             file=self.name,
@@ -173,10 +173,10 @@ class Writer(ABC):
 
     @abstractmethod
     def write(self, data: Buffer) -> None:
-        """All of the data."""
+        """Write all of the data."""
 
     def written(self) -> RandomAccessFile | None:
-        """The file so far, to be read back; None if the store shows a file only under its final name."""
+        """Return the file so far, to be read back; None if the store shows a file only under its final name."""
         return None
 
     @abstractmethod
@@ -185,7 +185,7 @@ class Writer(ABC):
 
     @abstractmethod
     def discard(self) -> None:
-        """Remove it. A second call, or one after `publish`, does nothing."""
+        """Remove the file. A second call, or one after `publish`, does nothing."""
 
     def __enter__(self) -> Self:
         return self
@@ -213,12 +213,12 @@ class FileSystem(ABC):
 
     @abstractmethod
     def info(self, path: str) -> FileInfo:
-        """What is at a path; FileNotFoundError if nothing is."""
+        """Return the entry at a path; raise FileNotFoundError for a missing one."""
         ...
 
     @abstractmethod
     def list(self, path: str) -> list[FileInfo]:
-        """The entries of a directory, sorted by name."""
+        """Return the entries of a directory, sorted by name."""
 
     @abstractmethod
     def open(self, path: str) -> RandomAccessFile:
@@ -227,7 +227,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def create(self, path: str) -> Writer:
-        """A file that gets this name when it is published. Its directory exists."""
+        """Create a file that gets this name when it is published. Its directory must exist."""
 
     @abstractmethod
     def delete(self, path: str) -> None:
@@ -261,7 +261,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def make_directory(self, path: str) -> None:
-        """Make a directory and its parents; one that exists is not an error."""
+        """Make a directory and its parents; an existing directory is not an error."""
 
     def fenced(self, path: str | None) -> Self:
         """The same store for the tasks of a job, which may outlive it: they publish and delete only while there is a
@@ -297,7 +297,7 @@ class FileSystem(ABC):
         """
 
     def url(self, path: str) -> str:
-        """The path as messages show it."""
+        """Return the path as messages show it."""
         return path
 
     def errors(self, what: str, path: str) -> AbstractContextManager[None]:
@@ -305,18 +305,18 @@ class FileSystem(ABC):
         return storage_errors(what, self.url(path), self._secrets)
 
     def canonical(self, path: str) -> str:
-        """The path without links and without a separator at its end."""
+        """Return the path without links and without a separator at its end."""
         return path.rstrip("/") or path
 
     def join(self, path: str, *names: str) -> str:
-        """A path and names in it, as one path."""
+        """Join a path and names in it."""
         return "/".join([path.rstrip("/"), *names]) if path else "/".join(names)
 
     def name(self, path: str) -> str:
-        """The last part of a path."""
+        """Return the last part of a path."""
         return path.rstrip("/").rpartition("/")[2]
 
     def parent(self, path: str) -> str:
-        """The directory of a path; ``/``, or empty where no path begins with that, at the top."""
+        """Return the directory of a path; at the top ``/``, or "" if paths do not begin with that."""
         directory, slash, _ = path.rstrip("/").rpartition("/")
         return directory or slash

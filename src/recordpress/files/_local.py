@@ -38,7 +38,7 @@ class LocalFileSystem(FileSystem):
     """
 
     def info(self, path: str) -> FileInfo:
-        """What is at a path; FileNotFoundError if nothing is."""
+        """Return the entry at a path; raise FileNotFoundError for a missing one."""
         return _info(path, os.path.basename(path.rstrip(os.sep)), os.lstat(path))
 
     def list(self, path: str) -> list[FileInfo]:
@@ -82,7 +82,7 @@ class LocalFileSystem(FileSystem):
         return os.path.realpath(path)
 
     def join(self, path: str, *names: str) -> str:
-        """A path and names in it, as one path."""
+        """Return a path and names in it, as one path."""
         return os.path.join(path, *names)
 
     def parent(self, path: str) -> str:
@@ -156,7 +156,7 @@ class _LocalWriter(Writer):
             raise
 
     def written(self) -> RandomAccessFile:
-        """What was written goes to the disk while it is read back."""
+        """Send the written bytes to the disk while they are read back."""
         self._synced()
         descriptor = self._file.fileno()
         self._sync = Background(lambda: os.fsync(descriptor), "recordpress sync")

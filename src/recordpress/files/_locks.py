@@ -65,7 +65,7 @@ def only_one(path: str | os.PathLike[str], seconds: float = 0.0) -> Iterator[Non
 
 
 def _held(path: str | os.PathLike[str]) -> int | None:
-    """The lock's file, or None if another process holds it."""
+    """Return the lock's file, or None if another process holds it."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o666)
         is_held = False

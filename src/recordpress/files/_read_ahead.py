@@ -57,16 +57,16 @@ class SequentialFile:
         return self._end - self.tell()
 
     def tell(self) -> int:
-        """Where it is, in bytes of the file."""
+        """Return the position in the file, in bytes."""
         return self._position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go on at a position of the file (whence 0), or at one counted from where it is (1)."""
+        """Continue at a position of the file (whence 0), or relative to the current one (1)."""
         self._position = offset + (self.tell() if whence == io.SEEK_CUR else 0)
         return self._position
 
     def readinto(self, buffer: Buffer) -> int:
-        """The next bytes; 0 at the end.
+        """Read the next bytes; return their number, 0 at the end.
 
         Raises
         ------
@@ -84,7 +84,7 @@ class SequentialFile:
         return count
 
     def close(self) -> None:
-        """End the fetches. The file stays open: it is the caller's."""
+        """End the fetches, but leave the caller's file open."""
 
     def __enter__(self) -> Self:
         return self
@@ -94,7 +94,7 @@ class SequentialFile:
 
 
 class _ReadAhead(SequentialFile):
-    """Of a remote store."""
+    """Sequential file of a remote store, with the next piece on its way."""
 
     def __init__(self, file: RandomAccessFile, start: int, end: int, piece: int) -> None:
         super().__init__(file, start, end)

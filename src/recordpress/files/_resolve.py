@@ -1,4 +1,4 @@
-"""From a path or a URL to a file system and the path in it."""
+"""Find the file system of a path or URL, and the path in it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OF_A_SERVER = ("hdfs", "viewfs")  # paths begin at its root; paths of other sto
 
 
 def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[FileSystem, str]:
-    """The file system of a path or a URL, and the path in it.
+    """Return the file system of a path or a URL, and the path in it.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[Fi
 
 
 def text_of(path: str | os.PathLike[str]) -> str:
-    """A caller's path as text that a file's name can be.
+    """Return a caller's path as text that a file's name can be.
 
     Raises
     ------

@@ -110,7 +110,7 @@ class Walked(RandomAccessFile):
         return start + len(piece)
 
     def _fetch(self, end: int) -> None:
-        """The next piece, and the one after it in the background if the walk continues."""
+        """Return the next piece, and the one after it in the background if the walk continues."""
         goes_on = bool(self._pieces)
         start = self._end
         if self._next is None:

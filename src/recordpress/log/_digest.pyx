@@ -87,7 +87,7 @@ cdef int canonical_record(pooled* out, const rp_batch* batch, const rp_record* r
 
 
 cdef size_t room_for(int64_t size, int64_t count) noexcept nogil:
-    """The most canonical bytes for at most `count` records without headers that take `size` bytes."""
+    """Return the most canonical bytes for at most `count` records without headers that take `size` bytes."""
     return <size_t>(size + FIXED * min(count, size // SMALLEST_RECORD))
 
 
@@ -295,7 +295,7 @@ cdef class RecordDigest:
 
     @cython.critical_section
     def hexdigest(self):
-        """The digest of the records so far.
+        """Return the digest of the records so far.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What fraction of its size a topic's records have when they are compressed."""
+"""Estimated compression ratios of topics."""
 
 from recordpress.codecs.codec cimport CODEC_IDS
 

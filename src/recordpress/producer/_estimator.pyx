@@ -52,7 +52,7 @@ cdef float ratio_given(object value, str name) except -1:
 
 
 cdef inline object name_of(int id, object compression_type):
-    """What a codec's estimate is kept by if it has no slot: an exact str, of any class the caller's is."""
+    """Return the key for a codec without a slot: an exact str, even if the caller gave a subclass."""
     return None if id < CODEC_IDS else str.__str__(compression_type)
 
 
@@ -141,7 +141,7 @@ cdef class CompressionRatioEstimator:
 
     @cython.critical_section
     def estimation(self, topic, compression_type):
-        """The ratio that is expected now.
+        """Return the ratio that is expected now.
 
         Parameters
         ----------

@@ -146,7 +146,7 @@ cdef class ProducerBatch:
         self.appends_closed = True
 
     def _set_producer(self, producer_id, producer_epoch, base_sequence, is_transactional):
-        """The state of an idempotent producer, before the batch is closed."""
+        """Set the state of an idempotent producer, before the batch is closed."""
         self.builder.batch.encoder.options.producer_id = producer_id
         self.builder.batch.encoder.options.producer_epoch = <int16_t>producer_epoch
         self.builder.batch.encoder.options.base_sequence = <int32_t>base_sequence
@@ -173,7 +173,7 @@ cdef class ProducerBatch:
 
     @cython.critical_section
     def _take_thunks(self):
-        """The callbacks, one entry per record; None without callbacks."""
+        """Return the callbacks, one entry per record; None without callbacks."""
         thunks, self.thunks = self.thunks, None
         return thunks
 
@@ -214,7 +214,7 @@ seal(PartitionQueue, "BatchAccumulator")
 
 
 cdef class BatchFiller:
-    """What BatchAccumulator does record by record."""
+    """Compiled part of BatchAccumulator, which runs for each record."""
 
     def __cinit__(self, *, batch_size=16384, compression_type="none", level=None, magic=2, max_request_size=1048576,
                   estimator=None, codecs=None, **others):
@@ -310,7 +310,7 @@ cdef class BatchFiller:
 
     @cython.critical_section
     def upper_bound(self, value, key=None, headers=()):
-        """The most bytes that a batch of this record alone may have, before anything is compressed.
+        """Return the most bytes that a batch of this record alone may have, before anything is compressed.
 
         `append` compares them with `max_request_size`, and a batch has room for at least as many bytes.
 
@@ -348,13 +348,13 @@ cdef class BatchFiller:
 
     @cython.critical_section
     def _begin(self):
-        """A call begins that has the accumulator to itself."""
+        """Begin a call that has the accumulator to itself."""
         if self._busy:
             self.refuse_busy()
         self._busy = True
 
     def _end(self):
-        """It ends."""
+        """End the call that `_begin` began."""
         self._busy = False
 
     cdef int refuse_busy(self) except -1:  # it may have become free since
@@ -374,7 +374,7 @@ cdef class BatchFiller:
         return queue
 
     cdef ProducerBatch new_batch(self, PartitionQueue queue, int64_t now_ms):
-        """A batch without records, filled by the ratio that is expected now: it does not see later updates."""
+        """Return a batch without records, filled by the ratio that is expected now: it does not see later updates."""
         cdef ProducerBatch batch = ProducerBatch.__new__(ProducerBatch)
         cdef object ratio = self.estimator.estimation(queue.topic, self.compression_type)
         batch.topic, batch.partition = queue.topic, queue.partition
@@ -411,7 +411,7 @@ cdef class BatchFiller:
         return queue.waiting > 1 or batch.full()
 
     cdef int put_first(self, PartitionQueue queue, ProducerBatch batch, const rp_record* row) except -1:
-        """The first record of a new batch, which takes it regardless of its size."""
+        """Put the first record into a new batch, which takes it regardless of its size."""
         batch.builder.add(row)
         batch.builder.write_limit = max(upper_bound(&batch.builder.batch.encoder.options, row), self.batch_size)
         queue.push_back(batch)
@@ -426,7 +426,7 @@ cdef class BatchFiller:
             field="max_request_size", rule="KafkaProducer.ensureValidRecordSize")
 
     def _part(self, topic, partition, created_ms, batch_size):
-        """A new batch for records of one that is split (ProducerBatch.createBatchOffAccumulatorForRecord)."""
+        """Return a new batch for records of one that is split (ProducerBatch.createBatchOffAccumulatorForRecord)."""
         cdef ProducerBatch batch = self.new_batch(self.queue_of(topic, partition), created_ms)
         batch.builder.write_limit = batch_size
         batch.is_split = True

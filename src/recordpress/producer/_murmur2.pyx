@@ -59,7 +59,7 @@ def murmur2(data):
 
 
 def partition_for_key(key, partitions):
-    """The partition that Kafka's Java producer chooses for a key by default.
+    """Return the partition that Kafka's Java producer chooses for a key by default.
 
     Other clients have their own partitioners: librdkafka's default hashes keys with CRC-32.
 
@@ -116,7 +116,7 @@ cdef void partitions_of_rows(const rp_record* rows, int64_t n, int64_t position,
 
 
 def partitions_of(data, partitions, *, position=0):
-    """The partitions of many records: `partition_for_key` for records with a key.
+    """Return the partitions of many records: `partition_for_key` for records with a key.
 
     A record without a key gets one by a hash of its value and its position. Kafka's producer spreads such records
     by the load of brokers, which gives another result each time; this gives the same one.

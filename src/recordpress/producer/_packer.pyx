@@ -110,7 +110,7 @@ cdef int64_t pack_rows(packer* p, const rp_record* rows, int64_t n, rp_error* er
 
 
 cdef int64_t records_within(const packer* p, size_t size) noexcept nogil:
-    """How many records end within the first `size` bytes."""
+    """Return how many records end within the first `size` bytes."""
     cdef const mark* marks = marks_of(p)
     cdef int64_t least = 0, most = p.n, middle
     while least < most:
@@ -205,7 +205,7 @@ cdef double spared(const packer* p) noexcept nogil:
 
 
 cdef double share(const packer* p) noexcept nogil:
-    """The part of the limit that the next try is for."""
+    """Return the part of the limit that the next try is for."""
     if p.parts and p.fit.n:  # what is left of the limit is known; a part of it stays for what the next records may be
         return min(TARGET, 1.0 - spared(p) * (1.0 - <double>p.fit.size / p.limit))
     if p.cuts and p.over.n == INT64_MAX:
@@ -262,7 +262,7 @@ cdef int grow_base(packer* p, rp_error* err) noexcept nogil:
 
 
 cdef int grow_best(packer* p, rp_error* err) noexcept nogil:
-    """What fits becomes the base, if the stream that would be joined to it is the smaller one."""
+    """Make the records that fit the base if the stream to join to it is the smaller one."""
     if not p.joins or p.whole or p.best.size < p.limit // 2:
         return RP_OK
     if pooled_reserve(&p.base, p.best.size, err):
@@ -378,7 +378,7 @@ cdef bint try_whole(packer* p) noexcept nogil:
 
 
 cdef int64_t next_number(packer* p) noexcept nogil:
-    """How many records to try; 0: there is no such number."""
+    """Return how many records to try; 0: none is worth a try."""
     cdef int64_t least = max(p.fit.n, records_within(p, p.base_raw)) + 1
     cdef int64_t most = min(p.over.n - 1, p.n)
     if least > most:

@@ -23,7 +23,7 @@ from recordpress.producer._errors import RecordTooLargeError
 
 
 cdef class BatchPacker:
-    """What `pack` returns: an iterator over batches.
+    """Iterator over batches that `pack` returns.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ cdef class BatchPacker:
         return 0
 
     cdef bint _take(self) except -1:
-        """Rows of the source, about as many as the batch wants; False without one."""
+        """Take rows of the source, about as many as the batch wants; False without one."""
         cdef int64_t most = ROWS
         cdef size_t size = self.p.batch.records.size
         if self.p.n:

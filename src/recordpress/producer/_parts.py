@@ -45,7 +45,7 @@ def is_before(batch: ProducerBatch, other: ProducerBatch) -> bool:
 
 
 def size_of(batch: ProducerBatch) -> int:
-    """Bytes of a closed batch."""
+    """Return bytes of a closed batch."""
     return batch.estimated_size_in_bytes
 
 

@@ -325,7 +325,7 @@ cdef class Batch(BatchHeader):
         self._header.partition_leader_epoch = <int32_t>number
 
     def __iter__(self):
-        """The records, lazily: key, value and headers become objects when they are read.
+        """Return the records, lazily: key, value and headers become objects when they are read.
 
         Checksums, also those inside a v0/v1 wrapper, are checked first, unless ``check_crcs=False``. Before
         any other error the records before it are given, as by Kafka's own iterator.
@@ -427,7 +427,7 @@ cdef class BatchIterator:
 
     @cython.critical_section
     cdef Batch _next(self):
-        """The next entry; None at the end."""
+        """Return the next entry; None at the end."""
         cdef Batch batch = Batch.__new__(Batch)
         cdef rp_error err
         cdef int status = rp_batch_next(self.view.data, self.view.size, self._position, self._max_size, &batch._header,

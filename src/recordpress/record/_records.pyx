@@ -157,7 +157,7 @@ cdef class Records:
 
     @cython.critical_section
     cdef Record _taken(self):
-        """The next record; None at the end."""
+        """Return the next record; None at the end."""
         if self._index >= self._source.count:
             return None
         if self._magic == 2:
@@ -177,7 +177,7 @@ cdef class Records:
         return record
 
     cdef Record _next_message(self):
-        """The next entry of a v0/v1 set; a wrapper was checked when it was opened."""
+        """Return the next entry of a v0/v1 set; a wrapper was checked when it was opened."""
         cdef rp_batch message
         cdef rp_error err
         cdef const uint8_t* at = self._cursor.p
@@ -194,13 +194,13 @@ cdef class Records:
         return record
 
     cdef object _explain(self, const rp_error* err):
-        """The error for a record that could not be read: the codec's, if its bytes are what is missing."""
+        """Return the error for a record that could not be read: the codec's, if its bytes are what is missing."""
         if self._pending is not None and err.status in (RP_RECORDS_MISSING, RP_RECORD_LENGTH, RP_VARINT):
             return self._ended(self._pending)
         return self._ended(error_of(err, &self._place))
 
     cdef object _rest(self):
-        """The error for bytes after the last record."""
+        """Return the error for bytes after the last record."""
         cdef rp_error err
         if self._pending is not None:
             return self._ended(self._pending)
@@ -209,7 +209,7 @@ cdef class Records:
         return self._ended(error_of(&err, &self._place))
 
     cdef object _ended(self, object error):
-        """The exception; the iterator is at its end afterwards."""
+        """Return the exception; the iterator is at its end afterwards."""
         self._index = self._source.count = 0
         return error
 

@@ -97,7 +97,7 @@ write_records.__text_signature__ = signature_with_options(write_records)
 
 def empty_batch(base_offset, last_offset, *, max_timestamp=-1, timestamp_type=0, producer_id=-1, producer_epoch=-1,
                 base_sequence=-1, partition_leader_epoch=-1, is_transactional=False, is_control=False):
-    """A batch of magic 2 without records, as compaction leaves one.
+    """Return a batch of magic 2 without records, as compaction leaves one.
 
     It keeps the last sequence of a producer, or the last offset of a cleaning round (LogCleaner).
 

@@ -408,7 +408,7 @@ cdef class BatchBuilder:
         return result
 
     cdef const pooled* _payload(self) except NULL:
-        """All records compressed, as one stream if that keeps the limit."""
+        """Return all records compressed, as one stream if that keeps the limit."""
         cdef rp_error err
         cdef int status
         self.state = BUSY

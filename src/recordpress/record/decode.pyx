@@ -71,7 +71,7 @@ cdef int check_header_checksum(const codec_table* codecs, const uint8_t* entry, 
 
 
 cdef int check_message_crc(const uint8_t* entry, const rp_batch* message, rp_error* err) noexcept nogil:
-    """The same for a v0/v1 message, regardless of its magic inside a wrapper."""
+    """Check a v0/v1 message's checksum, regardless of its magic inside a wrapper."""
     cdef size_t covered = RP_MESSAGE_CRC_OFFSET + 4
     cdef uint32_t computed = crc32_update(0, entry + covered, <size_t>message.size - covered)
     return RP_OK if computed == message.crc else rp_fail(err, RP_CRC, RP_MESSAGE_CRC_OFFSET, message.crc, computed)
@@ -223,7 +223,7 @@ cdef int open_messages(codec_context* context, const uint8_t* entry, const rp_ba
 
 
 cdef int base_of_inner(const rp_batch* batch, rp_source* source, rp_error* err) noexcept nogil:
-    """Counts the inner messages and finds what to add to their offsets: v0 nothing; v1 nothing if the
+    """Count the inner messages and find what to add to their offsets: v0 nothing; v1 nothing if the
     wrapper's offset is 0 (some librdkafka versions write that), else what makes the last one the wrapper's."""
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef const uint8_t* at

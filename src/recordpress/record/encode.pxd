@@ -141,26 +141,26 @@ cdef inline int64_t max_last_offset(int64_t base_offset) noexcept nogil:
 
 
 cdef inline int64_t timestamp_base(const batch_encoder* e, const rp_record* row) noexcept nogil:
-    """The base of the record's timestampDelta: the first record's timestamp, or the delete horizon."""
+    """Return the base of the record's timestampDelta: the first record's timestamp, or the delete horizon."""
     if e.records_count == 0 and e.options.delete_horizon_ms == NO_TIMESTAMP:
         return row.timestamp
     return e.base_timestamp
 
 
 cdef inline size_t record_size(const batch_encoder* e, const rp_record* row) noexcept nogil:
-    """Bytes that the record takes."""
+    """Return bytes that the record takes."""
     if e.options.magic < 2:
         return rp_message_size(e.options.magic, row.key.size, row.value.size)
     return rp_record_size(row, e.base_offset, timestamp_base(e, row))
 
 
 cdef inline size_t record_room(const rp_record* row) noexcept nogil:
-    """Room that record_write needs: at least record_size, and much faster to compute."""
+    """Return room that record_write needs: at least record_size, and much faster to compute."""
     return RP_RECORD_OVERHEAD_MAX + max(row.key.size, 0) + max(row.value.size, 0) + row.headers.size
 
 
 cdef inline uint8_t* message_write(batch_encoder* e, const rp_record* row, uint8_t* p) noexcept nogil:
-    """A v0/v1 message: alone, or inside a wrapper, where v1 counts offsets from the batch's base."""
+    """Write a v0/v1 message: alone, or inside a wrapper, where v1 counts offsets from the batch's base."""
     cdef rp_record message = row[0]
     if e.options.attributes & RP_LOG_APPEND_TIME:
         message.timestamp = e.options.log_append_time

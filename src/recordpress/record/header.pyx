@@ -1,4 +1,4 @@
-"""What the header of an entry says, and the names and types that tables give its fields."""
+"""Header of an entry, with the names and types of its fields in tables."""
 
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint64_t
 

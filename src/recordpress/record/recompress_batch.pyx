@@ -69,7 +69,7 @@ cdef int recompress_source(
 
 
 cdef int rewrap(recompressor* r, const uint8_t* entry, const rp_source* source, rp_error* err) noexcept nogil:
-    """The entry's header, the compressed records, then the header fields that depend on them."""
+    """Write the entry's header, the compressed records, then the header fields that depend on them."""
     cdef size_t start = r.out.size, header = RP_BATCH_HEADER
     cdef rp_record wrapper
     cdef rp_batch ignored

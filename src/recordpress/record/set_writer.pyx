@@ -60,7 +60,7 @@ cdef int writer_expect(set_writer* w, size_t size, rp_error* err) noexcept nogil
 
 
 cdef int reserve(open_batch* b, size_t more, rp_error* err) noexcept nogil:
-    """Room for `more` bytes in the result that is being written."""
+    """Make room for `more` bytes in the result that is being written."""
     cdef PyObject** result = &(<set_writer*>b).result
     cdef pooled* out = &b.records
     cdef size_t capacity = out.size + more
@@ -116,7 +116,7 @@ cdef int fail_size(const set_writer* w, size_t records, rp_error* err) noexcept 
 
 
 cdef void begin_batch(set_writer* w, const rp_record* row) noexcept nogil:
-    """An open batch whose first record is `row`."""
+    """Open a batch whose first record is `row`."""
     cdef batch_options* o = &w.batch.encoder.options
     if w.has_base_offset:
         w.begun = True

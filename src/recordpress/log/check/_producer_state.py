@@ -39,7 +39,7 @@ class ProducerStates:
         return min(self._open.values(), default=None)
 
     def snapshot(self) -> list[ProducerState]:
-        """By producer id. (Kafka writes them in the order of a hash table.)"""
+        """Return the states by producer id. (Kafka writes them in the order of a hash table.)"""
         return [state for _, state in sorted(self._producers.items())]
 
     def add(self, header: BatchHeader, marker: EndTxnMarker | None = None) -> AbortedTxn | None:
@@ -53,7 +53,7 @@ class ProducerStates:
         return None
 
     def _of(self, header: BatchHeader) -> ProducerState:
-        """The producer before this batch; a new epoch forgets its earlier batches."""
+        """Return the producer before this batch; a new epoch forgets its earlier batches."""
         state = self._producers.get(header.producer_id, _UNKNOWN._replace(producer_id=header.producer_id))
         if state.producer_epoch == header.producer_epoch:
             return state

@@ -1,4 +1,4 @@
-"""What a broker keeps of a damaged segment when it starts after a crash (LogSegment.recover, LogLoader.recoverLog).
+"""A broker's recovery of a damaged segment when it starts after a crash (LogSegment.recover, LogLoader.recoverLog).
 
 It keeps the entries before the first one that is cut, impossible, or has a wrong checksum, and removes everything after
 them, later segments included. Nothing is kept if the offsets that it puts into the indexes do not ascend. It trusts
@@ -25,7 +25,7 @@ _HEADER_SIZE = 61
 
 
 class Recovery:
-    """What recovery would keep of one segment, entry by entry."""
+    """Result of recovery for one segment, entry by entry."""
 
     def __init__(
         self, file: Any, base_offset: int, index_interval_bytes: int = INDEX_INTERVAL_BYTES, has_index: bool = True
@@ -44,12 +44,12 @@ class Recovery:
         self._beyond: int | None = None  # the last offset of a batch that is out of the segment's range
 
     def add(self, header: BatchHeader) -> None:
-        """An intact entry."""
+        """Add an intact entry."""
         if not self.stopped:
             self._keep(header.position, header.size, header.last_offset, header.max_timestamp)
 
     def add_bad(self, bad: BadRange) -> None:
-        """Bytes without one."""
+        """Add bytes without an intact entry."""
         if self.stopped:
             return
         if bad.rule == OFFSETS_RULE:
@@ -110,7 +110,7 @@ class Recovery:
         self.refusal = why
 
     def _as_v2(self, bad: BadRange) -> tuple[int, int] | None:
-        """Size and last offset of an entry whose magic is above 2, if it is intact as a v2 batch."""
+        """Return size and last offset of an entry whose magic is above 2, if it is intact as a v2 batch."""
         if bad.size < _HEADER_SIZE:
             return None
         data = bytearray(self.file.read_exactly(bad.position, _HEADER_SIZE))

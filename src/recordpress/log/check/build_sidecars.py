@@ -62,7 +62,7 @@ def sidecar_files(
 
 
 def _refuse_disorder(segment: Segment, header: BatchHeader, order: OrderCheck, file: str) -> None:
-    """An index could not hold these offsets."""
+    """Raise an error for offsets that an index cannot hold."""
     first, last = segment.base_offset, segment.base_offset + INT32_MAX
     message = f"offsets {header.base_offset} to {header.last_offset} are not between {first} and {last}"
     if first <= header.base_offset <= header.last_offset <= last:
@@ -105,7 +105,7 @@ class Indexes:
 
 
 def producers_before(partition: Partition) -> list[ProducerState]:
-    """The state before the first segment, by its snapshot: none where it is missing or damaged."""
+    """Return the state before the first segment, by its snapshot: none where it is missing or damaged."""
     try:
         with partition.segments[0].open_sibling(PRODUCER_SNAPSHOT_FILE_SUFFIX) as file:
             return read_snapshot(file)
@@ -114,7 +114,7 @@ def producers_before(partition: Partition) -> list[ProducerState]:
 
 
 def epochs_of(partition: Partition, files: FileSystem) -> list[EpochEntry]:
-    """What the partition's checkpoint says; nothing where it is missing or damaged."""
+    """Return the entries of the partition's checkpoint; none if it is missing or damaged."""
     try:
         with files.open(partition.files[LEADER_EPOCH_CHECKPOINT].path) as file:
             return read_leader_epochs(file)

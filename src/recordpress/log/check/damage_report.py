@@ -83,7 +83,7 @@ class ScanReport:
     findings: list[Finding] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields for JSON output."""
+        """Return the fields for JSON output."""
         return {
             "findings": [finding.to_dict() for finding in self.findings],
             "segments": [asdict(segment) for segment in self.segments],
@@ -97,7 +97,7 @@ def scan(
     index_interval_bytes: int = INDEX_INTERVAL_BYTES,
     progress: ProgressCallback | None = None,
 ) -> ScanReport:
-    """Read every byte of a log, and go on after damage.
+    """Read every byte of a log, and continue after damage.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def scan_partition(
 def _parts(
     segment: Segment, file: RandomAccessFile, recovery: Recovery, order: OrderCheck, report: ScanReport, meter: Meter
 ) -> Iterator[BatchHeader | BadRange]:
-    """The parts of a segment, which is added to the report after the last of them."""
+    """Yield the parts of a segment, then add the segment to the report."""
     batches = intact = 0
     next_offset = None
     for part in Scanner(file, segment.base_offset):
@@ -223,7 +223,7 @@ def _removed(scanned: SegmentScan, cut: Recovery) -> SegmentScan:
 def _described(
     bad: list[BadRange], segment: Segment, size: int, recovery: Recovery, later: int, removed: bool
 ) -> Iterator[Finding]:
-    """Findings of bad ranges, with what a broker's recovery would do."""
+    """Yield findings of bad ranges, with the effect of a broker's recovery."""
     for part in bad:
         if removed:
             fate = "a broker's recovery removes this segment, which follows a damaged one"

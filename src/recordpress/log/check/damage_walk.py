@@ -102,7 +102,7 @@ class Scanner:
     # --- where to go on ---------------------------------------------------------------------------------------------
 
     def _end_of(self, header: BatchHeader, end: int) -> int:
-        """Where a whole entry ends whose checksum is wrong, if its header says `end`."""
+        """Return where a whole entry with a wrong checksum ends, if its header gives `end`."""
         leads_on = self._hop.at_entry(end, self.base_offset, self._last)
         found = self._search(header.position + 1, end)
         if found is not None and (not leads_on or self._is_end(header, found)):
@@ -114,7 +114,7 @@ class Scanner:
         return header.magic == 2 and self._hop.checksum_of(header.position + _CRC_COVERS, end) == header.crc
 
     def _next(self, position: int) -> int:
-        """The next intact entry, or the end of the file."""
+        """Return the next intact entry, or the end of the file."""
         found = self._search(position, None)
         return self._hop.end if found is None else found
 
@@ -126,14 +126,14 @@ class Scanner:
     # --- what is wrong ----------------------------------------------------------------------------------------------
 
     def _unframed(self, position: int, next_offset: int, error: CorruptRecordError) -> BadRange:
-        """An entry whose size or magic is impossible."""
+        """Return the bad range of an entry whose size or magic is impossible."""
         if self._is_zero(position):
             return self._zeros(position, next_offset)
         end = self._next(position + 1)
         return self._bad(position, end, next_offset, error)
 
     def _tail(self, position: int, next_offset: int) -> BadRange:
-        """An entry that continues after the end of the file, or too few bytes for one."""
+        """Return the bad range of an entry that continues after the end of the file, or of too few bytes for one."""
         if self._is_zero(position):
             return self._zeros(position, next_offset)
         end = self._next(position + 1)

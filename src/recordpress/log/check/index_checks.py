@@ -27,7 +27,7 @@ class OffsetIndexCheck:
         self._open: OffsetPosition | None = None  # the one before: its position was seen, its offset was not
 
     def add(self, header: BatchHeader, first_offset: int) -> Iterator[Finding]:
-        """The errors that the next batch shows; `first_offset` is that of its first record."""
+        """Return the errors that the next batch shows; `first_offset` is that of its first record."""
         while self._number < len(self._index) and self._index[self._number].position <= header.position:
             yield from self._unseen()
             entry = self._index[self._number]
@@ -41,7 +41,7 @@ class OffsetIndexCheck:
             self._open = None
 
     def end(self) -> Iterator[Finding]:
-        """What is wrong after the last batch."""
+        """Yield the findings that show after the last batch."""
         yield from self._unseen()
         while self._number < len(self._index):
             position = self._index[self._number].position
@@ -69,7 +69,7 @@ class TimeIndexCheck:
         self._largest = -1
 
     def add(self, header: BatchHeader) -> Iterator[Finding]:
-        """The errors that the next batch shows."""
+        """Return the errors that the next batch shows."""
         self._largest = max(self._largest, header.max_timestamp)
         while self._number < len(self._index) and self._index[self._number].offset <= header.last_offset:
             entry = self._index[self._number]
@@ -80,7 +80,7 @@ class TimeIndexCheck:
             self._number += 1
 
     def end(self) -> Iterator[Finding]:
-        """What is wrong after the last batch."""
+        """Yield the findings that show after the last batch."""
         while self._number < len(self._index):
             yield self._finding("the log has no batch with this offset or a later one")
             self._number += 1
@@ -93,7 +93,7 @@ class TimeIndexCheck:
 def transaction_findings(
     stored: list[AbortedTxn], made: list[AbortedTxn], aborts: set[tuple[int, int]], file: str
 ) -> Iterator[Finding]:
-    """A transaction index against the log."""
+    """Compare a transaction index with the log; yield the differences."""
     known = set(stored)
     for transaction in made:
         if transaction not in known:

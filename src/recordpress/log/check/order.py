@@ -20,7 +20,7 @@ class OrderCheck:
         self._epoch = -1
 
     def add(self, header: BatchHeader, file: str) -> Iterator[Finding]:
-        """The errors of the next batch."""
+        """Return the errors of the next batch."""
         expected = self.next_offset
         # of a v0/v1 wrapper the header has the last offset only
         first = header.base_offset if header.magic == 2 else header.last_offset
@@ -44,12 +44,12 @@ class SequenceCheck:
         self._last: dict[int, tuple[int, int, int]] = {}  # by producer: epoch, last sequence, gaps until then
 
     def begin(self, producer: ProducerState) -> None:
-        """The state of a producer before the first batch."""
+        """Set the state of a producer before the first batch."""
         if producer.last_sequence >= 0:
             self._last[producer.producer_id] = (producer.producer_epoch, producer.last_sequence, 0)
 
     def add(self, header: BatchHeader, gaps: int, file: str) -> Iterator[Finding]:
-        """The errors of the next batch; `gaps` is how often offsets were missing so far."""
+        """Return the errors of the next batch; `gaps` is how often offsets were missing so far."""
         if header.producer_id < 0 or header.base_sequence < 0:
             return
         last = self._last.get(header.producer_id)

@@ -47,7 +47,7 @@ class Sidecars:
     snapshot: list[ProducerState]
 
     def files(self, *, with_snapshot: bool = True) -> dict[str, bytes]:
-        """The bytes of each, by suffix. A transaction index is there only if a transaction was aborted."""
+        """Return the bytes of each, by suffix. A transaction index is there only if a transaction was aborted."""
         files = {
             INDEX_FILE_SUFFIX: offset_index_bytes(self.index, self.base_offset),
             TIME_INDEX_FILE_SUFFIX: time_index_bytes(self.time_index, self.base_offset),
@@ -74,7 +74,7 @@ class SidecarBuilder:
         self.begin(0)
 
     def begin(self, base_offset: int) -> None:
-        """The next segment."""
+        """Begin the next segment."""
         self._sidecars = Sidecars(base_offset, [], [], [], self.producers.snapshot())
         self._indexed_position = 0
         self._latest = TimestampOffset(-1, -1)
@@ -97,19 +97,19 @@ class SidecarBuilder:
             self._sidecars.transactions.append(aborted)
 
     def end(self) -> Sidecars:
-        """The files of the segment: its time index gets a last entry with the largest timestamp."""
+        """End the segment; return its files, with a last time index entry for the largest timestamp."""
         self._index_time()
         return self._sidecars
 
     def _index_time(self) -> None:
-        """An entry, unless the largest timestamp is the same as in the last one (TimeIndex.maybeAppend)."""
+        """Add an entry unless it has the largest timestamp of the last one (TimeIndex.maybeAppend)."""
         times = self._sidecars.time_index
         if self._latest.timestamp > (times[-1].timestamp if times else -1):
             times.append(self._latest)
 
 
 def marker_of(file: Any, header: BatchHeader) -> EndTxnMarker | None:
-    """The marker in a control batch of a transaction; None if compaction emptied it, and for KRaft."""
+    """Return the marker in a control batch of a transaction; None if compaction emptied it, and for KRaft."""
     if not header.is_control or header.producer_id < 0:
         return None
     data = read_entry(file, header.position, header.size)

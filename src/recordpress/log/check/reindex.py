@@ -1,4 +1,4 @@
-"""reindex: the files next to the segments of a log, made again from the log."""
+"""reindex: the files next to the segments of a log, rebuilt from the log."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ReindexReport:
     findings: list[Finding] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields for JSON output."""
+        """Return the fields for JSON output."""
         return {"findings": [finding.to_dict() for finding in self.findings], "files": self.files}
 
 
@@ -122,7 +122,7 @@ def reindex(
 
 
 def _refuse_part(partition: Partition) -> None:
-    """Leader epochs and the state of producers come from all segments of a partition."""
+    """Raise if segments are missing: leader epochs and producer states need all segments of a partition."""
     files = partition.segments[0].filesystem
     given = {files.name(segment.path) for segment in partition.segments}
     for entry in files.list(files.parent(partition.segments[0].path)):
@@ -166,7 +166,7 @@ def _write(files: FileSystem, path: str, data: bytes, report: ReindexReport, is_
 
 
 def _is_same(path: str, there: bytes, data: bytes) -> bool:
-    """An index may be filled up with zeros."""
+    """Whether a file is as it should be; an index may be padded with zeros."""
     if path.endswith((INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX)):
         return there[: len(data)] == data and not there[len(data) :].strip(b"\0")
     return there == data

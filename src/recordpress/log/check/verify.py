@@ -88,7 +88,7 @@ class VerifyReport:
     findings: list[Finding] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields for JSON output."""
+        """Return the fields for JSON output."""
         counts = {name: getattr(self, name) for name in ("level", "segments", "size", "batches", "records")}
         return {"findings": [finding.to_dict() for finding in self.findings], **counts}
 
@@ -167,7 +167,7 @@ def verify_split(split: _SplitLike, level: Level) -> VerifyReport:
 
 
 class _Sidecars:
-    """The readable files next to a segment; errors of others go to the findings."""
+    """Readable files next to a segment; errors of others become findings."""
 
     def __init__(self, segment: Segment, findings: list[Finding]) -> None:
         self._segment = segment
@@ -195,7 +195,7 @@ class _Sidecars:
 
 
 class _Verification:
-    """Of one partition."""
+    """Verification of one partition."""
 
     def __init__(self, partition: Partition, report: VerifyReport, meter: Meter) -> None:
         self.partition = partition
@@ -208,7 +208,7 @@ class _Verification:
         self.builder = SidecarBuilder(producers_before(partition))
 
     def begin_after(self, segment: Segment | None) -> None:
-        """The segments are not the first of their partition: begin with the state at the end of the one before."""
+        """Begin with the state at the end of the segment before the first one."""
         if segment is None or self.report.level == "file":
             return
         for producer in producers_before(self.partition):
@@ -316,7 +316,7 @@ class _Verification:
             yield from times.add(header)
 
     def _epochs(self, stored: list[EpochEntry]) -> Iterator[Finding]:
-        """The checkpoint has every leader epoch of the log, from its first batch or an earlier offset on."""
+        """Yield the leader epochs of the log that the checkpoint lacks, or has only from a later offset on."""
         starts = {entry.epoch: entry.start_offset for entry in stored}
         files = self.partition.segments[0].filesystem
         name = files.url(self.partition.files[LEADER_EPOCH_CHECKPOINT].path)

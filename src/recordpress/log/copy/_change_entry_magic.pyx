@@ -50,7 +50,7 @@ cdef int change_entry_magic(conversion* c, recompressor* r, const rp_source* sou
 
 
 cdef rp_batch without_lost(const rp_batch* batch, int magic) noexcept nogil:
-    """What the header says in the other magic of its records."""
+    """Return the header in the other magic of its records."""
     cdef rp_batch said = batch[0]
     said.magic = magic
     said.attributes &= RP_CODEC_MASK | RP_LOG_APPEND_TIME

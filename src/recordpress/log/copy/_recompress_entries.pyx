@@ -109,7 +109,7 @@ cdef bint is_gain(const recompress_run* r, size_t size, int64_t before) noexcept
 
 cdef int alone(recompress_run* r, const uint8_t* entry, const rp_source* source, size_t form_start, size_t form_end,
                int64_t records) noexcept nogil:
-    """The entry with the wanted codec, or as it is."""
+    """Write the entry with the wanted codec, or as it is."""
     cdef pooled* out = &r.recompressor.out
     cdef rp_batch* batch = &r.recompressor.batch
     cdef size_t start = out.size

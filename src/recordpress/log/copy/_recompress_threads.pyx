@@ -96,7 +96,7 @@ cdef object of_the_source(error):
 
 
 cdef class RecompressThreads:
-    """What `recordpress.log` does with the entries of one segment, in one pass over each."""
+    """Recompression of the entries of one segment, in one pass over each."""
     cdef recompress_run template
     cdef CodecTable table
     cdef Threads threads
