@@ -6,8 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, cast, get_args
 
-from recordpress._arguments import INT64_MAX, MOST_THREADS, choice, integer
-from recordpress._arguments import time as time_of
+from recordpress._arguments import INT64_MAX, MOST_THREADS, choice, integer, time as time_of
 from recordpress.codecs.choice import CodecChoice
 from recordpress.files import FileSystem
 from recordpress.log._segment import Partition, Segment
