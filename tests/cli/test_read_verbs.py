@@ -367,7 +367,7 @@ def test_find_in_the_partition_of_the_key(run: Run, log: Path) -> None:
     assert f"murmur2 gives this key partition {wanted} of 3" in done.err
     far = next(n for n in range(4, 100) if partition_for_key(b"c", n) > 2)
     elsewhere = run("find", log, "--key", "c", "--partitions", far)
-    assert elsewhere.status == 2 and "is not here" in elsewhere.err
+    assert elsewhere.status == 2 and "was not found" in elsewhere.err
 
 
 @pytest.mark.parametrize(

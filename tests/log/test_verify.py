@@ -106,7 +106,7 @@ def changed(position: int, layout: str, value: int) -> Callable[[bytearray], Non
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (changed(35, ">q", 7), "the largest timestamp is 1002, and the header says 7"),
+        (changed(35, ">q", 7), "the largest timestamp is 1002, but the header has 7"),
         (changed(23, ">i", 1), "offsets 0 to 2 are not between 0 and 1"),
         (changed(57, ">i", 2), "are left after the last of 2 records"),
         (changed(57, ">i", -1), "records count -1 is negative"),

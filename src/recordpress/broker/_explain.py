@@ -124,7 +124,7 @@ def _settings(
     files, path = resolve(config)
     with files.open(path) as file:
         if file.size > _MOST_SETTINGS:
-            raise InvalidArgumentError(f"{file.size} bytes are no properties file", file=file.name, field="config")
+            raise InvalidArgumentError(f"not a properties file ({file.size} bytes)", file=file.name, field="config")
         text = bytes(file.read_exactly(0, file.size)).decode("utf-8", "replace")
         found = read_properties(text, file.name)
     strange = sorted(name for name in found if not is_setting(name))
@@ -143,7 +143,7 @@ def _of_bytes(data: memoryview, file: str | None, judge: Judge, transactional_id
         return _explanation("record set", judge, batches)
     batches, notes = [], []
     if captured.others:
-        notes.append(f"{captured.others} requests that are no Produce requests were passed over")
+        notes.append(f"skipped {captured.others} requests other than Produce")
     for request in captured.requests:
         batches += _of_request(request, file, judge)
         if not request.has_header and judge.produce_version is None:

@@ -157,7 +157,7 @@ class _Fields:
 
     def take(self, size: int, field: str) -> memoryview:
         if not 0 <= size <= len(self.data) - self.at:
-            raise self.error(f"{size} bytes are expected, {len(self.data) - self.at} are here", field)
+            raise self.error(f"expected {size} bytes, found {len(self.data) - self.at}", field)
         self.at += size
         return self.data[self.at - size : self.at]
 
@@ -202,7 +202,7 @@ class _Fields:
         """Read the size of an array, whose elements have four bytes or more each."""
         number = self._size(field, compact, self.i32) or 0
         if not 0 <= number <= (len(self.data) - self.at) // 4:
-            raise self.error(f"{number} of them do not fit into what follows", field)
+            raise self.error(f"{number} elements do not fit into the rest of the request", field)
         return number
 
     def topic_id(self) -> str:

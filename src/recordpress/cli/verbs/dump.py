@@ -49,7 +49,7 @@ class _DecoderClass(click.ParamType):  # type: ignore[type-arg]
         for package in _DECODER_PACKAGES:
             if kind := _PLAIN_DECODERS.get(value.removeprefix(package)):
                 return kind
-        self.fail(f"{value!r} is none of {', '.join(_PLAIN_DECODERS)}: no code of Java's is run", param, ctx)
+        self.fail(f"{value!r} is not one of {', '.join(_PLAIN_DECODERS)}: recordpress runs no Java code", param, ctx)
 
 
 def _decoder_classes(function: Callable[..., int]) -> Callable[..., int]:

@@ -130,7 +130,5 @@ def _narrowed(log: Log, key: str, partitions: int) -> Log:
     narrowed = log.select(lambda partition: partition.partition == wanted)
     if not narrowed.partitions:
         here = ", ".join(str(partition.partition) for partition in log.partitions)
-        raise click.UsageError(
-            f"partition {wanted} of {', '.join(topics) or 'the topic'} is not here; partitions that are: {here}"
-        )
+        raise click.UsageError(f"partition {wanted} of {', '.join(topics) or 'the topic'} was not found; found: {here}")
     return narrowed

@@ -54,11 +54,11 @@ def _wrong(
     if disorder is not None:
         yield f"offset {disorder[1]} follows offset {disorder[0]} in the batch"
     if header.magic == 2 and header.records_count != count:
-        yield f"the header counts {header.records_count} records, and {count} are there"
+        yield f"the header counts {header.records_count} records, but the batch has {count}"
     if not count:
         return
     first = header.base_offset if header.magic == 2 else first
     if not first <= least <= largest <= header.last_offset:
         yield f"offsets {least} to {largest} are not between {first} and {header.last_offset}"
     if header.magic > 0 and latest != header.max_timestamp:
-        yield f"the largest timestamp is {latest}, and the header says {header.max_timestamp}"
+        yield f"the largest timestamp is {latest}, but the header has {header.max_timestamp}"

@@ -106,7 +106,7 @@ def reindex(
     report = ReindexReport(findings=list(opened.skipped))
     if target is not None and len(opened.partitions) > 1:
         raise InvalidArgumentError(
-            f"target is for one partition, and {len(opened.partitions)} are here", field="target"
+            f"target is for one partition, but path has {len(opened.partitions)}", field="target"
         )
     meter = Meter(progress, opened.partitions)
     for partition in opened.partitions:
@@ -128,8 +128,8 @@ def _refuse_part(partition: Partition) -> None:
     for entry in files.list(files.parent(partition.segments[0].path)):
         if SEGMENT_FILE.fullmatch(entry.name) and entry.name not in given:
             raise InvalidArgumentError(
-                f"{partition.url} has {entry.name}, too: the files next to a log are made from all of its segments, so "
-                "name the directory",
+                f"{partition.url} also has {entry.name}: the files next to a log are rebuilt from all of its segments, "
+                "so name the directory",
                 field="path",
             )
 

@@ -258,7 +258,7 @@ class _Verification:
 
     def _sizes(self, segment: Segment, file: RandomAccessFile, sidecars: _Sidecars) -> None:
         if file.size > INT32_MAX:
-            message = f"the file has {file.size} bytes, and a broker opens none with more than {INT32_MAX}"
+            message = f"the file has {file.size} bytes; a broker opens files of at most {INT32_MAX}"
             self.findings.append(Finding(segment.url, None, file.size, None, "file size", message))
         index = sidecars.index
         if self.report.level == "file" and index and index[-1].position >= file.size:

@@ -55,7 +55,7 @@ def sidecar_lines(
     name, shown = os.fspath(path), shown_path(path)
     suffix = next((suffix for suffix in _LINES if name.endswith(suffix)), None)
     if suffix is None:
-        raise InvalidArgumentError(f"{name} is none of {', '.join(_LINES)}", field="path", file=name)
+        raise InvalidArgumentError(f"{name} is not one of {', '.join(_LINES)}", field="path", file=name)
     files, where = resolve(name)
     with files.open(where) as file:
         lines = list(_LINES[suffix](file, shown))

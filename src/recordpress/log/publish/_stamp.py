@@ -65,6 +65,6 @@ def headers_of(file: RandomAccessFile, bytes_expected: int) -> Iterator[BatchHea
     """Walk the headers of a file; raise an error if it does not have the expected size."""
     if file.size != bytes_expected:
         raise CorruptRecordError(
-            f"{bytes_expected} bytes were written, and {file.size} are there", file=file.name, rule="staged segment"
+            f"wrote {bytes_expected} bytes, but the file has {file.size}", file=file.name, rule="staged segment"
         )
     yield from HeaderWalk(file)

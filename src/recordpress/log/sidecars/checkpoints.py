@@ -155,7 +155,7 @@ def _entry_lines(sidecar: Sidecar, rule: str) -> Iterator[_Line]:
     count = _number(sidecar, lines[1], lines[1].text, "count", INT32_MAX, rule)
     yield from lines[2:]
     if count != len(lines) - 2:
-        message = f"line 2: {count} entries are expected, and {len(lines) - 2} are there"
+        message = f"line 2: expected {count} entries, found {len(lines) - 2}"
         raise sidecar.corrupt(message, lines[1].position, "count", rule)
 
 
@@ -177,7 +177,7 @@ def _lines(sidecar: Sidecar, rule: str) -> list[_Line]:
 def _fields(sidecar: Sidecar, line: _Line, count: int, rule: str) -> list[str]:
     fields = _SPACES.split(line.text.rstrip(" \t\x0b\f\r"))
     if len(fields) != count:
-        message = f"line {line.number}: {len(fields)} fields, and not {count}"
+        message = f"line {line.number}: expected {count} fields, found {len(fields)}"
         raise sidecar.corrupt(message, line.position, "entry", rule)
     return fields
 

@@ -63,7 +63,9 @@ class Sidecar(NamedTuple):
         """Return the given base offset, or the number at the start of the file's name, or 0."""
         if given is not None:
             if not 0 <= given <= INT64_MAX:
-                raise InvalidArgumentError(f"base_offset {given} is not an int64 from 0 on", field="base_offset")
+                raise InvalidArgumentError(
+                    f"base_offset must be between 0 and {INT64_MAX}, not {given}", field="base_offset"
+                )
             return given
         digits = _LEADING_DIGITS.match(os.path.basename(self.name or ""))
         return int(digits[0]) if digits and int(digits[0]) <= INT64_MAX else 0
@@ -93,7 +95,7 @@ def read_sidecar(source: SidecarSource, rule: str) -> Sidecar:
 def _check_size(size: int, name: str | None, rule: str) -> None:
     if size > LARGEST_SIDECAR:
         raise CorruptRecordError(
-            f"the file has {size} bytes, and none of its kind has more than {LARGEST_SIDECAR}", file=name, rule=rule
+            f"the file has {size} bytes; files of its kind have at most {LARGEST_SIDECAR}", file=name, rule=rule
         )
 
 
