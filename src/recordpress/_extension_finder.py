@@ -88,6 +88,7 @@ LIBRARIES = {
     "log._header_walk": (),
     "log._digest": ("libxxhash",),
     "log.copy._join": (),
+    "log.copy._settle": (),
     "log.copy._change_entry_magic": (),
     "log.copy._recompress_entries": (),
     "log.copy._recompress_threads": (),

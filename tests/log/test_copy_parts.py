@@ -14,6 +14,7 @@ import recordpress
 from recordpress.codecs.choice import CodecChoice
 from recordpress.log import _file_records
 from recordpress.log.copy import _copy_parts, tasks as copy_tasks
+from recordpress.log.sidecars import AbortedTxn, write_transaction_index
 
 PIECE = 4000
 LARGE = [one for one in oracle.PARTITIONS if max(map(len, one.files(".log")), default=0) > 1000]
@@ -31,13 +32,26 @@ def logs(tmp_path: Path) -> Path:
     chosen = random.Random(3)
     directory = tmp_path / "logs" / "t-0"
     directory.mkdir(parents=True)
-    data, offset = b"", 0
+    data, offset, first_of_aborted = b"", 0, 0
     for number in range(200):
         values = [b"value %d " % chosen.randrange(99) * chosen.randrange(1, 9) for _ in range(chosen.randrange(1, 9))]
         values += [chosen.randbytes(5 * PIECE)] if number == 77 else []
-        of_producer = {"producer_id": 7, "producer_epoch": 0, "base_sequence": offset} if number > 120 else {}
+        of_producer: dict[str, Any] = {}
+        if number > 120:
+            of_producer = {"producer_id": 7, "producer_epoch": 0, "base_sequence": offset}
+        elif 40 <= number < 60:
+            first_of_aborted = offset if number == 40 else first_of_aborted
+            of_producer = {"producer_id": 8, "producer_epoch": 0, "base_sequence": offset, "is_transactional": True}
         data += recordpress.write_records(values, base_offset=offset, timestamps=1000 + number, **of_producer)
         offset += len(values)
+        if number == 80:
+            builder = recordpress.BatchBuilder(
+                base_offset=offset, is_control=True, is_transactional=True, producer_id=8, producer_epoch=0
+            )
+            builder.append_end_txn_marker(False, 0, timestamp=1000)
+            aborted = AbortedTxn(8, first_of_aborted, offset, offset + 1)
+            write_transaction_index(directory / f"{0:020d}.txnindex", [aborted])
+            data, offset = data + builder.build(), offset + 1
     (directory / f"{0:020d}.log").write_bytes(data)
     (directory / f"{offset:020d}.log").write_bytes(recordpress.write_records([b"last"], base_offset=offset) + bytes(50))
     return tmp_path / "logs"
@@ -66,7 +80,10 @@ def files(root: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("options", [{}, {"batch_bytes": 600}, {"batch_bytes": 1 << 20}, {"codec": "none"}])
+SETTLED = [{"batch_bytes": 600, "producers": "settle"}, {"batch_records": 99, "producers": "settle", "as_of": 1 << 40}]
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_bytes": 600}, {"batch_bytes": 1 << 20}, {"codec": "none"}, *SETTLED])
 @pytest.mark.parametrize("with_index", [False, True])
 def test_it_is_the_copy_of_one_process(with_index: bool, options: dict[str, Any], logs: Path, tmp_path: Path) -> None:
     if with_index:
@@ -78,8 +95,8 @@ def test_it_is_the_copy_of_one_process(with_index: bool, options: dict[str, Any]
         return one_by_one(groups)
 
     transcode(send, logs, tmp_path / "copy", **options)
-    others = {"compression_type": options.get("codec", "zstd"), "batch_bytes": options.get("batch_bytes")}
-    recordpress.transcode(logs, tmp_path / "other", **others)
+    others = dict(options)
+    recordpress.transcode(logs, tmp_path / "other", others.pop("codec", "zstd"), **others)
     assert counts[-2] > 10
     assert counts[-1] == 1
     assert files(tmp_path / "copy") == files(tmp_path / "other")

@@ -10,6 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from recordpress._arguments import check_flags
@@ -24,17 +25,19 @@ from recordpress._version import VERSION
 from recordpress.codecs.choice import CodecChoice
 from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError, RecordpressError
 from recordpress.files import FileInfo, FileSystem, is_unfinished, named, remove_if_empty, resolve
-from recordpress.files.read_back import file_checksum
+from recordpress.files.read_back import COPY_RULE, file_checksum
 from recordpress.log._open import Opened, open_paths
 from recordpress.log._progress import Progress, ProgressCallback
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.check.build_sidecars import Indexes
+from recordpress.log.copy._marks import NO_MARKS, Marks
 from recordpress.log.copy._producers import (
     Expiry,
     ProducerScan,
     SegmentProducers,
-    batches_to_leave,
+    SmallFiles,
     last_snapshot,
+    marks_of,
     snapshot_offsets,
 )
 from recordpress.log.copy._recompress_threads import RecompressThreads
@@ -60,7 +63,7 @@ FinishedSegment: TypeAlias = "tuple[int, CopiedSegment | QuarantinedSegment]"
 _SIGNALS_SECONDS = 0.1  # longest delay of a signal, and interval of progress reports
 _SAVED_SECONDS = 1.0  # interval between writes of the manifest; chosen, not measured
 # Files that refer to offsets stay valid for the copy.
-_SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
+SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
 _NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
 
 
@@ -80,8 +83,8 @@ class CopyJob:
         """Return the options that decide which bytes are written, for the manifest."""
         raise NotImplementedError
 
-    def recompressor(self, threads: int = 1, file: str | None = None, alone: bytes = b"") -> RecompressThreads:
-        """Return the object that rewrites the entries of one segment; those at the positions `alone` are not joined."""
+    def recompressor(self, threads: int = 1, file: str | None = None, marks: Marks = NO_MARKS) -> RecompressThreads:
+        """Return the object that rewrites the entries of one segment."""
         raise NotImplementedError
 
     def preview(self, partitions: tuple[Partition, ...]) -> Any:
@@ -122,7 +125,7 @@ class CopyTask(NamedTuple):
     segment: Segment
     directory: str
     info: FileInfo
-    alone: bytes = b""  # positions of batches that are not joined, int64
+    marks: Marks = NO_MARKS
 
 
 class SegmentExecutor:
@@ -268,7 +271,7 @@ def copy_to_target(
     segment, indexes = task.segment, Indexes(task.segment)
     look = indexes.look if job.with_indexes and task.directory else None
     with segment.records() as file:
-        recompressor = job.recompressor(threads, file.path, task.alone)
+        recompressor = job.recompressor(threads, file.path, task.marks)
         copy = copy_segment(file, recompressor, files, target, step, look)
     try:
         job.check_segment(recompressor, segment.url)
@@ -285,6 +288,7 @@ def describe_copy(task: CopyTask, files: FileSystem, target: str, copy: SegmentC
     segment = task.segment
     try:
         refuse_changed(task)
+        refuse_another_end(task, copy)
     except CorruptRecordError:
         files.delete(target)
         raise
@@ -309,7 +313,15 @@ def describe_copy(task: CopyTask, files: FileSystem, target: str, copy: SegmentC
             before.compression_types,
             before.trailing_bytes,
         ),
+        copy.settled,
     )
+
+
+def refuse_another_end(task: CopyTask, copy: SegmentCopy) -> None:
+    """Raise an error if the copy of a segment does not end at the same offset."""
+    if copy.before.next_offset != copy.after.next_offset:
+        message = f"the copy ends at offset {copy.after.next_offset} instead of {copy.before.next_offset}"
+        raise CorruptRecordError(message, file=task.segment.url, rule=COPY_RULE)
 
 
 def refuse_changed(task: CopyTask) -> None:
@@ -335,6 +347,9 @@ def _copy_single(
     with locked_work(files, target, is_file=True):
         if _exists(files, target):
             raise exists(files.url(target))
+        if job.expiry and job.expiry.settles:
+            message = "producers are settled in whole partitions: later segments may hold more of them"
+            raise InvalidArgumentError(message, field="producers")
         manifest = replace(manifest, lost=job.check_loss((partition,)))
         info = segment.filesystem.info(segment.path)
         state = CopyState(info.size or 0, 1, progress)
@@ -578,20 +593,20 @@ def _plan_work(
 def plan_joins(
     job: CopyJob, partitions: tuple[Partition, ...], tasks: list[CopyTask], runner: SegmentExecutor
 ) -> list[CopyTask]:
-    """Return the tasks with the batches that are not joined: the last ones of producers, by all of their partition."""
+    """Return the tasks with the marks of their batches, which follow from all segments of their partition."""
     if job.expiry is None:
         return tasks
     chosen = [partitions[number] for number in sorted({task.partition for task in tasks})]
     snapshots = [small_files(partition) for partition in chosen]
     offsets = [snapshot_offsets(names) for names in snapshots]
     every = [(segment, found) for one, found in zip(chosen, offsets, strict=True) for segment in one.segments]
-    scanned = iter(runner.scan(ProducerScan(tuple(every))))
-    alone: dict[str, bytes] = {}
+    scanned = iter(runner.scan(ProducerScan(tuple(every), job.expiry.settles)))
+    marks: dict[str, Marks] = {}
     for partition, names in zip(chosen, snapshots, strict=True):
         of_partition = list(islice(scanned, len(partition.segments)))
-        left = batches_to_leave(of_partition, last_snapshot(names), job.expiry)
-        alone.update(zip((segment.url for segment in partition.segments), left, strict=True))
-    return [task._replace(alone=alone[task.segment.url]) for task in tasks]
+        found = marks_of(partition.segments, of_partition, last_snapshot(names), job.expiry)
+        marks.update(zip((segment.url for segment in partition.segments), found, strict=True))
+    return [task._replace(marks=marks[task.segment.url]) for task in tasks]
 
 
 def _finished_segments(
@@ -650,17 +665,18 @@ def copy_small_files(
     target: FileSystem,
     directory: str,
     names: tuple[str, ...] = _NAMES,
-    suffixes: tuple[str, ...] = _SUFFIXES,
-    changed: Mapping[str, bytes] | None = None,
+    suffixes: tuple[str, ...] = SUFFIXES,
+    changed: Mapping[str, bytes | None] = MappingProxyType({}),
 ) -> list[str]:
-    """Copy the files next to the segments that refer to offsets, unchanged except for those that are given."""
-    found = sorted(small_files(partition, names, suffixes).items())
-    for name, (files, info) in found:
+    """Copy the files next to the segments that refer to offsets, but for those that change; None: no such file."""
+    found = small_files(partition, names, suffixes)
+    wanted = [name for name in sorted(found) if changed.get(name, b"") is not None]
+    for name in wanted:
+        files, info = found[name]
         with files.open(info.path) as file, target.create(target.join(directory, name)) as writer:
-            given = (changed or {}).get(name)
-            writer.write(file.read_exactly(0, file.size) if given is None else given)
+            writer.write(changed.get(name) or file.read_exactly(0, file.size))
             writer.publish()
-    return [name for name, _ in found]
+    return wanted
 
 
 def list_copied_segments(partition: Partition, files: FileSystem, directory: str) -> list[Segment]:
@@ -671,9 +687,9 @@ def list_copied_segments(partition: Partition, files: FileSystem, directory: str
 
 def small_files(
     partition: Partition, names: tuple[str, ...] = (), suffixes: tuple[str, ...] = (PRODUCER_SNAPSHOT_FILE_SUFFIX,)
-) -> dict[str, tuple[FileSystem, FileInfo]]:
+) -> SmallFiles:
     """Return these files by name. The snapshots of a tier belong to the ends of segments and are left out."""
-    found: dict[str, tuple[FileSystem, FileInfo]] = {}
+    found: SmallFiles = {}
     if not partition.segments:
         return found
     files = partition.segments[0].filesystem

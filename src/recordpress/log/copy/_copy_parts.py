@@ -72,7 +72,7 @@ class CopyPart(NamedTuple):
         part = part_of(self.task.segment, self.start, self.end)
         with part.records() as file:
             start, end = file.file.start, file.size
-            copy = copy_segment(file, self.job.recompressor(1, file.path, self.task.alone), self.files, path)
+            copy = copy_segment(file, self.job.recompressor(1, file.path, self.task.marks), self.files, path)
         return CopiedPart(name, start, end, copy)
 
 
@@ -97,7 +97,9 @@ def join_parts(
             )
     target = files.join(task.directory, segment_name(task.segment))
     indexes = Indexes(task.segment)
-    recompressor = RecompressThreads(None, threads=threads, codecs=job.codec.codecs, file=files.url(target))
+    recompressor = RecompressThreads(
+        None, threads=threads, codecs=job.codec.codecs, file=files.url(target), marks=task.marks
+    )
     with files.create(target) as writer:
         checksum = size = 0
         try:
@@ -145,7 +147,8 @@ def _check_parts(
         raise CorruptRecordError(f"the parts hold {after}, and the copy {read}", file=task.segment.url, rule=COPY_RULE)
     already = sum(part.copy.already for part in parts)
     not_smaller = sum(part.copy.not_smaller for part in parts)
-    return SegmentCopy(before, after, already, not_smaller, checksum)
+    settled = {kind: sum(part.copy.settled[kind] for part in parts) for kind in parts[0].copy.settled}
+    return SegmentCopy(before, after, already, not_smaller, checksum, settled)
 
 
 def _sum(contents: Sequence[SegmentContent], size: int, digest: str) -> SegmentContent:

@@ -8,6 +8,7 @@ from recordpress._threads cimport task
 from recordpress.codecs.codec cimport codec_table
 from recordpress.log.copy._change_entry_magic cimport conversion
 from recordpress.log.copy._join cimport join_limits, pack
+from recordpress.log.copy._settle cimport marks
 from recordpress.record.recompress_batch cimport recompressor
 
 
@@ -29,9 +30,7 @@ ctypedef struct recompress_run:
     task task
     bint reading            # the entries are only read
     join_limits limits
-    int64_t base            # where `data` lies in the file
-    const int64_t* alone    # positions in the file, in order, of batches that are not joined
-    const int64_t* alone_end
+    marks marks
     double most             # part of its old bytes that a new batch must stay below
     const codec_table* codecs
     const uint8_t* data
@@ -43,6 +42,9 @@ ctypedef struct recompress_run:
     content after
     int64_t already         # batches that were as wanted
     int64_t left            # batches that would not have become smaller
+    int64_t settled         # batches that lost their producer
+    int64_t dropped_markers
+    int64_t dropped_records  # of aborted transactions
     uint32_t crc            # CRC-32C of `out`
     int status
     rp_error error

@@ -15,8 +15,8 @@ from libc.string cimport memcmp
 
 from recordpress._buffers cimport pooled, pooled_free
 from recordpress._c.wire cimport (
-    RP_COPY, RP_END, RP_NO_MEMORY, RP_NONE, RP_OK, rp_batch, rp_batch_last_offset,
-    rp_batch_next, rp_fail, rp_source,
+    RP_CODEC_MASK, RP_COPY, RP_END, RP_NO_MEMORY, RP_NONE, RP_OK, RP_TRANSACTIONAL, rp_batch,
+    rp_batch_last_offset, rp_batch_next, rp_fail, rp_source,
 )
 from recordpress._threads cimport is_cancelled
 from recordpress.checksum cimport crc32c_update
@@ -25,6 +25,9 @@ from recordpress.codecs.context cimport context_acquire, context_release
 from recordpress.log.copy._change_entry_magic cimport change_entry_magic
 from recordpress.log._digest cimport canonical_records, is_control
 from recordpress.log.copy._join cimport follows, may_join, pack_begin, pack_free, pack_take
+from recordpress.log.copy._settle cimport (
+    MARK_ABORTED, MARK_DROPPED, MARK_EMPTIED, MARK_NONE, append_empty, mark, mark_of, settle, settle_written,
+)
 from recordpress.record.decode cimport check_crc, check_inner_crcs, open_source
 from recordpress.record.header cimport is_same_header
 from recordpress.record.open_batch cimport batch_close
@@ -72,10 +75,15 @@ cdef int one_entry(recompress_run* r, const uint8_t* entry) noexcept nogil:
     cdef rp_batch* batch = &r.recompressor.batch
     cdef bint packed = False
     cdef content before = r.before
+    cdef mark found = mark_of(&r.marks, batch)
+    cdef bint settled
     if open_entry(&r.recompressor, entry, &r.recompressor.context.scratch, &source, &r.error) != RP_OK:
         return r.error.status
-    if canonical_records(&r.form, batch, &source, INT64_MIN, INT64_MAX, &records, &r.error) != RP_OK:
+    settled = settle(&r.marks, found, batch, &source)
+    if canonical_of(r, found, &source, &records) != RP_OK:
         return r.error.status
+    if found == MARK_DROPPED or found == MARK_EMPTIED:
+        return leave_out(r, entry, found, records)
     count(&r.before, r.codecs, entry, batch, records, batch.size)
     if r.conversion.keeps_codec:
         r.recompressor.codec = codec_at(r.codecs, entry, batch)
@@ -83,9 +91,45 @@ cdef int one_entry(recompress_run* r, const uint8_t* entry) noexcept nogil:
         return converted(r, &source, form_start, &before)
     if r.reading:
         return RP_OK
-    if check_codec(&r.recompressor, &r.error) != RP_OK or into_pack(r, entry, &source, form_start, &packed) != RP_OK:
+    r.settled += settled
+    if check_codec(&r.recompressor, &r.error) != RP_OK:
         return r.error.status
-    return RP_OK if packed else alone(r, entry, &source, form_start, r.form.size, records)
+    if into_pack(r, entry, &source, form_start, found, settled, &packed) != RP_OK:
+        return r.error.status
+    return RP_OK if packed else alone(r, entry, &source, form_start, r.form.size, records, settled)
+
+
+cdef int canonical_of(recompress_run* r, mark found, const rp_source* source, int64_t* records) noexcept nogil:
+    """Append the canonical forms of the entry's records. Where producers are settled, they are those of committed
+    records alone, without their producer."""
+    cdef rp_batch* batch = &r.recompressor.batch
+    cdef rp_batch seen = batch[0]
+    cdef rp_source given = source[0]
+    cdef size_t start = r.form.size
+    if r.marks.settles and batch.magic == 2:
+        seen.producer_id = seen.producer_epoch = given.base_sequence = -1
+        seen.attributes &= ~RP_TRANSACTIONAL
+    if canonical_records(&r.form, &seen, &given, INT64_MIN, INT64_MAX, records, &r.error) != RP_OK:
+        return r.error.status
+    if r.marks.settles and (is_control(batch) or found == MARK_ABORTED or found >= MARK_DROPPED):
+        r.form.size = start
+    return RP_OK
+
+
+cdef int leave_out(recompress_run* r, const uint8_t* entry, mark found, int64_t records) noexcept nogil:
+    cdef rp_batch* batch = &r.recompressor.batch
+    count(&r.before, r.codecs, entry, batch, 0, batch.size)
+    if is_control(batch):
+        r.dropped_markers += 1
+    else:
+        r.dropped_records += records
+    if found == MARK_DROPPED:
+        return RP_OK
+    cdef rp_batch empty = batch[0]
+    if end_pack(r) != RP_OK or append_empty(&empty, &r.recompressor.out, &r.error) != RP_OK:
+        return r.error.status
+    count(&r.after, r.codecs, entry, &empty, 0, empty.size)
+    return RP_OK
 
 
 cdef void count(content* c, const codec_table* codecs, const uint8_t* entry, const rp_batch* batch, int64_t records,
@@ -108,7 +152,7 @@ cdef bint is_gain(const recompress_run* r, size_t size, int64_t before) noexcept
 
 
 cdef int alone(recompress_run* r, const uint8_t* entry, const rp_source* source, size_t form_start, size_t form_end,
-               int64_t records) noexcept nogil:
+               int64_t records, bint settled) noexcept nogil:
     """Write the entry with the wanted codec, or as it is."""
     cdef pooled* out = &r.recompressor.out
     cdef rp_batch* batch = &r.recompressor.batch
@@ -117,6 +161,8 @@ cdef int alone(recompress_run* r, const uint8_t* entry, const rp_source* source,
     if not is_kept(&r.recompressor, entry):
         if recompress_source(&r.recompressor, entry, source, &r.error) != RP_OK:
             return r.error.status
+        if settled:
+            settle_written(batch, out.data + start, out.size - start)
         if is_gain(r, out.size - start, batch.size):
             if unwrapped:
                 return prove_forms(r, start, form_start, form_end)
@@ -126,7 +172,11 @@ cdef int alone(recompress_run* r, const uint8_t* entry, const rp_source* source,
     elif batch.records_count != 0 and not is_control(batch):
         r.already += 1
     count(&r.after, r.codecs, entry, batch, records, batch.size)
-    return append(out, entry, <size_t>batch.size, &r.error)
+    if append(out, entry, <size_t>batch.size, &r.error) != RP_OK:
+        return r.error.status
+    if settled:
+        settle_written(batch, out.data + start, <size_t>batch.size)
+    return RP_OK
 
 
 cdef int fail_mismatch(recompress_run* r, size_t found, size_t expected) noexcept nogil:
@@ -204,16 +254,19 @@ cdef int converted(recompress_run* r, const rp_source* source, size_t form_start
 
 # --- many entries to one ------------------------------------------------------------------------------------------
 
-cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* source, size_t form_start,
-                   bint* packed) noexcept nogil:
+cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* source, size_t form_start, mark found,
+                   bint settled, bint* packed) noexcept nogil:
     """The entry goes into the open pack or begins one, where it may be joined with others."""
     cdef pack* p = &r.pack
     cdef const rp_batch* batch = &r.recompressor.batch
-    cdef bint joins = r.limits.bytes and may_join(batch) and not is_alone(r)
+    cdef bint joins = r.limits.bytes and found == MARK_NONE and may_join(batch)
+    # with a producer, its canonical forms would not prove what is written
+    joins = joins and not (r.marks.settles and batch.producer_id >= 0)
     if p.open and joins and follows(p, batch):
         if pack_take(p, entry, batch, source, packed, &r.error) != RP_OK:
             return r.error.status
         if packed[0]:
+            p.settled |= settled
             p.form_end = r.form.size
             return RP_OK
     if end_pack(r) != RP_OK:
@@ -228,16 +281,9 @@ cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* sou
         p.start = entry
         p.form_start, p.form_end = form_start, r.form.size
         p.source = source[0]
+        p.settled = settled
         keep_records(r)
     return RP_OK
-
-
-cdef bint is_alone(recompress_run* r) noexcept nogil:
-    """Whether the entry at hand is one of those that are not joined; entries come in order."""
-    cdef int64_t position = r.base + r.recompressor.batch.position
-    while r.alone < r.alone_end and r.alone[0] < position:
-        r.alone += 1
-    return r.alone < r.alone_end and r.alone[0] == position
 
 
 cdef void keep_records(recompress_run* r) noexcept nogil:
@@ -257,7 +303,7 @@ cdef int end_pack(recompress_run* r) noexcept nogil:
     p.open = False
     r.recompressor.batch = p.first
     if p.entries == 1:
-        status = alone(r, p.start, &p.source, p.form_start, p.form_end, p.first.records_count)
+        status = alone(r, p.start, &p.source, p.form_start, p.form_end, p.first.records_count, p.settled)
     else:
         status = write_pack(r, p)
     if status == RP_OK:
@@ -268,10 +314,18 @@ cdef int end_pack(recompress_run* r) noexcept nogil:
 cdef int write_pack(recompress_run* r, pack* p) noexcept nogil:
     cdef size_t start = r.recompressor.out.size
     cdef int64_t size
+    cdef bint fits
     if batch_close(&p.batch, r.recompressor.context, &r.recompressor.out, &r.error) != RP_OK:
         return r.error.status
     size = <int64_t>(r.recompressor.out.size - start)
-    if is_gain(r, <size_t>size, p.size) and size <= r.limits.message_bytes:
+    fits = size <= r.limits.message_bytes
+    if p.settled and not fits:  # its codec makes it larger than its records
+        r.recompressor.out.size = start
+        p.batch.encoder.options.codec = RP_NONE
+        p.batch.encoder.options.attributes &= ~RP_CODEC_MASK
+        if batch_close(&p.batch, r.recompressor.context, &r.recompressor.out, &r.error) != RP_OK:
+            return r.error.status
+    if p.settled or (fits and is_gain(r, <size_t>size, p.size)):
         if prove_forms(r, start, p.form_start, p.form_end) != RP_OK:
             return r.error.status
         return RP_OK if r.after.next_offset == p.next_offset else fail_mismatch(r, 0, 0)

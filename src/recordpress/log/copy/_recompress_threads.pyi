@@ -6,6 +6,7 @@ from typing_extensions import Buffer, disjoint_base
 from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.codecs.table import CodecTable
 from recordpress.log._digest import RecordDigest
+from recordpress.log.copy._marks import Marks
 from recordpress.record.change_magic import LOST as LOST
 from recordpress.typing import Integer, Level
 
@@ -26,6 +27,10 @@ class RecompressThreads:
     crc32c: int
     already: int
     left: int
+    settles: bool
+    settled: int
+    dropped_markers: int
+    dropped_records: int
     def __init__(
         self,
         compression_type: str | None,
@@ -34,7 +39,7 @@ class RecompressThreads:
         batch_bytes: Integer | None = None,
         batch_records: Integer | None = None,
         max_message_bytes: Integer = ...,
-        alone: Buffer = b"",
+        marks: Marks = ...,
         min_gain: float | None = 0.0,
         threads: Integer = 1,
         max_decompressed_bytes: Integer = ...,

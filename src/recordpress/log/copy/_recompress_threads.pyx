@@ -24,6 +24,7 @@ from collections import deque
 from recordpress._arguments import MOST_THREADS
 from recordpress.codecs import DEFAULT_MAX_SIZE
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError, InvalidRecordError
+from recordpress.log.copy._marks import NO_MARKS
 from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES
 from recordpress.record.change_magic import LOST
 
@@ -102,7 +103,12 @@ cdef class RecompressThreads:
     cdef Threads threads
     cdef int n_threads
     cdef int64_t run_bytes
-    cdef InputView alone
+    cdef InputView offsets
+    cdef InputView kinds
+    cdef readonly bint settles
+    cdef readonly int64_t settled
+    cdef readonly int64_t dropped_markers
+    cdef readonly int64_t dropped_records
     cdef object ahead
     cdef content read
     cdef content written
@@ -114,7 +120,7 @@ cdef class RecompressThreads:
     cdef object file
 
     def __init__(self, compression_type, level=None, *, batch_bytes=None, batch_records=None,
-                 max_message_bytes=DEFAULT_MAX_MESSAGE_BYTES, alone=b"", min_gain=0.0, threads=1,
+                 max_message_bytes=DEFAULT_MAX_MESSAGE_BYTES, marks=NO_MARKS, min_gain=0.0, threads=1,
                  max_decompressed_bytes=DEFAULT_MAX_SIZE, codecs=None, file=None, magic=None, reading=False):
         cdef const codec* row
         self.table = table_of(codecs)
@@ -132,9 +138,12 @@ cdef class RecompressThreads:
             self.template.recompressor.level = level_of(row, level)
             self.template.most = most_of(min_gain, row.id)
         self.template.limits = limits_of(batch_bytes, batch_records, max_message_bytes)
-        self.alone = InputView(alone)
-        self.template.alone = <const int64_t*>self.alone.data
-        self.template.alone_end = self.template.alone + self.alone.size // <int64_t>sizeof(int64_t)
+        self.offsets, self.kinds = InputView(marks.offsets), InputView(marks.kinds)
+        self.template.marks.offsets = <const int64_t*>self.offsets.data
+        self.template.marks.kinds = self.kinds.data
+        self.template.marks.count = self.kinds.size
+        self.template.marks.settles = self.settles = marks.settle_below is not None
+        self.template.marks.below = marks.settle_below if self.settles else 0
         cap = integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
         self.template.recompressor.cap = <size_t>cap
         self.n_threads = <int>integer_of(threads, "threads", 1, MOST_THREADS)
@@ -203,12 +212,10 @@ cdef class RecompressThreads:
 
     cdef int _put(self, InputView view, int64_t start, int64_t end, int64_t base) except -1:
         cdef Run run = Run.__new__(Run)
-        while self.template.alone < self.template.alone_end and self.template.alone[0] < base + start:
-            self.template.alone += 1
         run.run = self.template
         run.run.task.run = recompress_entries
         run.run.data = view.data
-        run.run.start, run.run.end, run.run.base = start, end, base
+        run.run.start, run.run.end = start, end
         run.view = view
         run.base = base
         self.threads.put(run, &run.run.task)
@@ -232,6 +239,9 @@ cdef class RecompressThreads:
         add_content(&self.written, &r.after)
         self.already += r.already
         self.left += r.left
+        self.settled += r.settled
+        self.dropped_markers += r.dropped_markers
+        self.dropped_records += r.dropped_records
         for i in range(LOST_KINDS):
             self.losses[i] += r.conversion.converter.lost[i]
         if r.status != RP_OK:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from recordpress.codecs import CodecRegistry
     from recordpress.log import Progress
     from recordpress.log.copy.manifest import Manifest
-    from recordpress.log.copy.transcode import Estimate
+    from recordpress.log.copy.transcode import Estimate, OfProducers
     from recordpress.typing import Integer, Level, Time
 
 
@@ -126,6 +126,7 @@ def transcode(
     max_message_bytes: "Integer" = DEFAULT_MAX_MESSAGE_BYTES,
     producer_id_expiration_ms: "Integer" = EXPIRATION_MS,
     as_of: "Time | None" = None,
+    producers: "OfProducers" = "keep",
     min_gain: "float | None" = 0.0,
     threads: "Integer" = 1,
     resume: bool = True,
@@ -178,6 +179,15 @@ def transcode(
     as_of : int, datetime or str, optional
         The time that producers are idle before. By default the last append to the partition, by its snapshots and
         timestamps, but never later than now.
+    producers : {'keep', 'settle'}
+        "settle": where batches are joined, those that no broker can be asked about lose producer id, epoch and sequence
+        first, so that they join across producers. These are the batches below the last stable offset of expired
+        producers, and all but the last five of the current epoch of others. Aborted records and transaction markers
+        that nothing needs any more leave the copy, with their entries in ``.txnindex``; the offsets at which segments
+        end stay. Consumers with read_committed see no difference; others no longer see aborted records. Producers are
+        settled in whole, intact partitions in order; the manifest counts what was settled, and its digests cover
+        offset, timestamp, key, value and headers of committed records. `min_gain` does not apply to batches that are
+        settled and joined.
     min_gain : float | None
         The fraction of its bytes by which a batch must become smaller; otherwise its old bytes are copied. They are
         also copied if the batch has this codec already and no level is given. None, or ``none`` as the codec: the new
@@ -237,5 +247,6 @@ def transcode(
         max_message_bytes=max_message_bytes,
         producer_id_expiration_ms=producer_id_expiration_ms,
         as_of=as_of,
+        producers=producers,
     )
     return job.run(src, dst, resume, dry_run, progress)  # type: ignore[no-any-return]

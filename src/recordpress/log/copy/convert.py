@@ -26,6 +26,7 @@ from recordpress.log.copy._copy_log import (
     list_copied_segments,
     number_of,
 )
+from recordpress.log.copy._marks import NO_MARKS, Marks
 from recordpress.log.copy._recompress_threads import LOST, RecompressThreads
 from recordpress.log.copy._segment_copy import pass_through
 from recordpress.typing import Integer
@@ -63,7 +64,7 @@ class ConvertJob(CopyJob):
             "allow_loss": list(self.allow_loss),
         }
 
-    def recompressor(self, threads: int = 1, file: str | None = None, alone: bytes = b"") -> RecompressThreads:
+    def recompressor(self, threads: int = 1, file: str | None = None, marks: Marks = NO_MARKS) -> RecompressThreads:
         return self._recompressor(threads, file, reading=False)
 
     def _recompressor(self, threads: int, file: str | None, *, reading: bool) -> RecompressThreads:

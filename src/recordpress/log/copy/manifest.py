@@ -76,6 +76,9 @@ class CopiedSegment:
     already, not_smaller : int
         Batches that were copied byte for byte: they had the wanted form, or would not have become smaller.
     source : SourceFile
+    settled : dict
+        Where producers were settled: counts of batches that lost their producer, of aborted_records that left the copy,
+        and of markers that did. Otherwise empty.
 
     Examples
     --------
@@ -100,6 +103,7 @@ class CopiedSegment:
     already: int
     not_smaller: int
     source: SourceFile
+    settled: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -168,6 +172,14 @@ class CopiedPartition:
     files: tuple[str, ...] = ()
     segments: tuple[CopiedSegment, ...] = ()
     quarantined: tuple[QuarantinedSegment, ...] = ()
+
+    @property
+    def settled(self) -> dict[str, int]:
+        """Return the sums of `settled` over its segments; empty if producers were not settled."""
+        return {
+            kind: sum(one.settled.get(kind, 0) for one in self.segments)
+            for kind in dict.fromkeys(kind for one in self.segments for kind in one.settled)
+        }
 
     @property
     def findings(self) -> list[Finding]:
@@ -249,7 +261,14 @@ class Manifest:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the JSON file."""
-        return asdict(self) | {"totals": self.totals}
+        content = asdict(self) | {"totals": self.totals}
+        for place, partition in zip(content["partitions"], self.partitions, strict=True):
+            for one in place["segments"]:
+                if not one["settled"]:
+                    del one["settled"]
+            if partition.settled:
+                place["settled"] = partition.settled
+        return content
 
     def to_json(self) -> str:
         """Return the text of the file."""

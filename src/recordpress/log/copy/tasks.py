@@ -45,13 +45,14 @@ from recordpress.log.copy.manifest import (
     QuarantinedSegment,
     read_manifest,
 )
-from recordpress.log.copy.transcode import OnDamage, TranscodeJob
+from recordpress.log.copy.transcode import OfProducers, OnDamage, TranscodeJob
 from recordpress.log.publish.complete_directory import complete_directory, refuse_taken, succeed
 from recordpress.log.publish.work_directory import WorkDirectory
 
 __all__ = [
     "CopyGroup",
     "CopyWork",
+    "OfProducers",
     "OnDamage",
     "TranscodeJob",
     "complete_directory",
@@ -217,7 +218,8 @@ class RemoteExecutor(SegmentExecutor):
     def scan(self, scan: ProducerScan) -> list[SegmentProducers]:
         share = -(-len(scan.segments) // self._side_by_side()) or 1
         starts = range(0, len(scan.segments), share)
-        found = self._send([ProducerScan(scan.segments[start : start + share]) for start in starts]) if starts else ()
+        scans = [scan._replace(segments=scan.segments[start : start + share]) for start in starts]
+        found = self._send(scans) if scans else ()
         return [segment for part in found for segment in part]
 
     def _join(
