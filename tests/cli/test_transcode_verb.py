@@ -92,6 +92,12 @@ def test_depth_in_records_and_the_last_batches_of_producers(run: Run, tmp_path: 
         assert run("transcode", source, tmp_path / name, *options, *more).status == 0
         found = recordpress.read_batches((tmp_path / name / SEGMENT).read_bytes())
         assert [batch.records_count for batch in found] == depths
+    assert (
+        run("transcode", source, tmp_path / "f-0", *options, "--producers", "settle", "--as-of", "2030-01-01").status
+        == 0
+    )
+    found = list(recordpress.read_batches((tmp_path / "f-0" / SEGMENT).read_bytes()))
+    assert [(batch.records_count, batch.producer_id) for batch in found] == [(40, -1)] * 5
     done = run("transcode", source, tmp_path / "e-0", "--codec", "zstd", "--batch-bytes", "2MiB")
     assert done.status == 2
     assert "batch_bytes 2097152 is more than max_message_bytes 1048576" in done.err

@@ -132,8 +132,13 @@ def test_producers_that_expired_are_joined(spark: Any, tmp_path: Path) -> None:
             for at in range(start, start + 300, 10)
         ]
         (directory / f"{start:020d}.log").write_bytes(b"".join(data))
-    for as_of, batches in ((T + 999, [300, 300, 250, *[10] * 5]), (T + 1000, [300] * 3)):
+    for as_of, producers, batches in (
+        (T + 999, "keep", [300, 300, 250, *[10] * 5]),
+        (T + 1000, "keep", [300] * 3),
+        (T + 998, "settle", [300, 300, 250, *[10] * 5]),
+    ):
         joined: dict[str, Any] = {"batch_records": 1000, "as_of": as_of, "producer_id_expiration_ms": 1000}
+        joined["producers"] = producers
         recordpress.spark.transcode(spark, tmp_path / "logs", tmp_path / f"copy-{as_of}", "lz4", **joined).collect()
         recordpress.transcode(tmp_path / "logs", tmp_path / f"other-{as_of}", "lz4", **joined)
         assert [b.header.records_count for b in recordpress.open_log(tmp_path / f"copy-{as_of}").batches()] == batches

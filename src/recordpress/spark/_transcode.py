@@ -19,7 +19,7 @@ from recordpress._arguments import check_flags
 from recordpress.codecs.choice import CodecChoice
 from recordpress.log import CopiedPartition
 from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES, EXPIRATION_MS
-from recordpress.log.copy.tasks import CopyWork, OnDamage, TranscodeJob, copy_group, transcode_by
+from recordpress.log.copy.tasks import CopyWork, OfProducers, OnDamage, TranscodeJob, copy_group, transcode_by
 from recordpress.spark._codecs import Codecs, registry_of
 from recordpress.spark._jobs import Paths, cores_of, schema_of, task_bytes
 from recordpress.spark._run import run, table
@@ -51,6 +51,7 @@ def transcode(
     max_message_bytes: Integer = DEFAULT_MAX_MESSAGE_BYTES,
     producer_id_expiration_ms: Integer = EXPIRATION_MS,
     as_of: Time | None = None,
+    producers: OfProducers = "keep",
     min_gain: float | None = 0.0,
     resume: bool = True,
     dry_run: bool = False,
@@ -79,7 +80,7 @@ def transcode(
         directory if its name is a partition's (``topic-0``), else a log dir that holds it.
     compression_type, level, batch_bytes, batch_records, max_message_bytes, min_gain, resume
         As for `recordpress.transcode`.
-    producer_id_expiration_ms, as_of
+    producer_id_expiration_ms, as_of, producers
         As for `recordpress.transcode`.
     dry_run : bool
         Only estimate the result, on the driver, from the first megabytes of up to 16 segments.
@@ -130,6 +131,7 @@ def transcode(
         max_message_bytes=max_message_bytes,
         producer_id_expiration_ms=producer_id_expiration_ms,
         as_of=as_of,
+        producers=producers,
     )
     if dry_run:
         estimate = job.run(src, dst, resume, True, None)

@@ -63,6 +63,14 @@ from recordpress.log.copy.defaults import EXPIRATION_MS
     help="Time that producers were idle before; default: the last append to their partition.",
 )
 @click.option(
+    "--producers",
+    type=click.Choice(("keep", "settle")),
+    default="keep",
+    show_default=True,
+    help="settle: batches that no broker can be asked about lose their producer, and join across producers; aborted "
+    "records and markers that nothing needs leave the copy.",
+)
+@click.option(
     "--min-gain",
     type=SHARE,
     default="0%",
