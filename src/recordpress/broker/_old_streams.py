@@ -63,7 +63,7 @@ def _is_runtime_exception(name: str, payload: bytes, error: DecompressionError) 
     """LZ4's unsupported flags, and a snappy chunk too large for memory."""
     if name == "lz4":
         return (error.field or "").startswith(("FLG.", "BD."))
-    if name == "snappy" and error.position is not None:
+    if name == "snappy" and error.field_position is not None:
         return _has_huge_chunk(payload)
     return False
 
