@@ -16,7 +16,7 @@ meaning of files is left to `recordpress.log`.
 
 from recordpress.files._background import Background
 from recordpress.files._buffered import Buffered, buffered
-from recordpress.files._errors import located, move, named
+from recordpress.files._errors import located, move_positions, named
 from recordpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer, is_unfinished
 from recordpress.files._links import check_link, check_regular, open_file
 from recordpress.files._local import LocalFileSystem, remove_if_empty, sync_directory
@@ -47,7 +47,7 @@ __all__ = [
     "coalesce",
     "is_unfinished",
     "located",
-    "move",
+    "move_positions",
     "named",
     "only_one",
     "open_file",

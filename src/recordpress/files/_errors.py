@@ -32,14 +32,24 @@ def located(position: int, file: str | Path | None = None) -> Iterator[None]:
     try:
         yield
     except RecordpressError as error:
-        move(error, position)
+        move_positions(error, position)
         if file is not None:
             error.file = printable(file)
         raise
 
 
-def move(error: RecordpressError, position: int) -> None:
-    """Give an error about data that begins at this position of a file its positions in the file."""
+def move_positions(error: RecordpressError, position: int) -> None:
+    """Give an error about data that begins at this position of a file its positions in the file.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.files import move_positions
+    >>> error = recordpress.CorruptRecordError("damaged", position=10, field_position=27)
+    >>> move_positions(error, 1000)
+    >>> error.position, error.field_position
+    (1010, 1027)
+    """
     if error.position is not None:
         error.position += position
     if error.field_position is not None:

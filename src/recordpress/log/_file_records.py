@@ -12,7 +12,7 @@ from recordpress._file_names import refuse_without_records
 from recordpress.codecs import CodecRegistry
 from recordpress.columns import Columns, ColumnsIterator, iter_columns
 from recordpress.errors import CorruptRecordError, RecordpressError
-from recordpress.files import WALK_BYTES, LocalFileSystem, RandomAccessFile, Walked, located, move, read_ahead
+from recordpress.files import WALK_BYTES, LocalFileSystem, RandomAccessFile, Walked, located, move_positions, read_ahead
 from recordpress.log._entry import check_entry, read_entry
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._trailing_bytes import ENTRY_PREFIX, LOG_OVERHEAD, Tail, tail_of
@@ -315,14 +315,14 @@ class FileRecords:
 
     def _note_ignored(self, columns: Columns, position: int) -> None:
         for error in columns.lz4_header_errors:
-            move(error, position)
+            move_positions(error, position)
             self.ignored.append(Finding.of_error(error, file=self.path))
 
     def _skipped(self, results: ColumnsIterator, position: int) -> bool:
         """Record the errors of entries; returns whether the last of them ended the walk, and is yet to be judged."""
         errors = list(results.errors)
         for error in errors:
-            move(error, position)
+            move_positions(error, position)
         is_framing = bool(errors) and (errors[-1].position or 0) >= self.valid_bytes
         self.findings += [Finding.of_error(error, file=self.path) for error in errors[: len(errors) - is_framing]]
         return is_framing
