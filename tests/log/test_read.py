@@ -333,7 +333,7 @@ def test_transactions_across_damage(tmp_path: Path) -> None:
     assert offsets(log, on_corrupt="stop", **committed) == list(range(10))
 
 
-def test_every_form_of_a_read_raises_the_same_error(tmp_path: Path) -> None:
+def test_pyarrow_pandas_and_polars_raise_the_error_of_a_read(tmp_path: Path) -> None:
     """Consumers that we do not control raise their own, with the whole text."""
     pl = pytest.importorskip("polars")
     from recordpress.polars import scan_log
