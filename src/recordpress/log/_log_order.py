@@ -28,6 +28,7 @@ from recordpress.log._part import SegmentPart, part_between
 from recordpress.log._segment import Segment
 from recordpress.log._segment_tail import tail_findings
 from recordpress.log.findings import DAMAGE, Finding
+from recordpress.record import Batch
 from recordpress.record.header import BatchHeader
 
 Window = tuple[int, int]  # offsets from the first on and before the second
@@ -176,7 +177,7 @@ def _extent(segment: Segment) -> Extent | None:
     return None
 
 
-def first_offset_of(header: BatchHeader) -> int:
+def first_offset_of(header: BatchHeader | Batch) -> int:
     """A v0/v1 wrapper's header has its last offset only."""
     return header.last_offset if header.magic < 2 and header.is_compressed else header.base_offset
 

@@ -28,7 +28,7 @@ from recordpress.log._digest import RecordDigest
 from recordpress.log._end_offset import end_offset
 from recordpress.log._extent import Extent, begins_before_its_name, end_of, extent_of, is_checked, last_known_offset
 from recordpress.log._file_records import FileRecords, OnCorrupt
-from recordpress.log._log_order import NEAR, Frontier, OverlapCandidates, Window
+from recordpress.log._log_order import NEAR, Frontier, OverlapCandidates, Window, first_offset_of
 from recordpress.log._open import merged, open_paths, refuse_missing
 from recordpress.log._part import SegmentPart, part_between, part_of
 from recordpress.log._part_isolation import has_state, isolation_of_part
@@ -477,8 +477,7 @@ def _digest_of(segment: Segment, file: FileRecords, reached: Frontier, digest: R
 def _end_if_ascending(piece: memoryview, end: int | None) -> int | None:
     """The offset after the last batch; None if one begins before `end`, the offset after the one before it."""
     for batch in read_batches(piece):
-        first = batch.last_offset if batch.magic < 2 and batch.is_compressed else batch.base_offset
-        if end is not None and first < end:
+        if end is not None and first_offset_of(batch) < end:
             return None
         end = batch.next_offset
     return end

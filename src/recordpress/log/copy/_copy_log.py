@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -67,10 +68,7 @@ SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
 _NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
 
 
-_OF_PARTITIONS = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
-
-
-class CopyJob:
+class CopyJob(ABC):
     """Options of a copy, checked once, and the work for each segment."""
 
     operation: ClassVar[str]
@@ -79,23 +77,23 @@ class CopyJob:
     threads: Integer
     expiry: Expiry | None = None  # of producers; None: no batches are joined
 
+    @abstractmethod
     def options(self) -> dict[str, Any]:
         """Return the options that decide which bytes are written, for the manifest."""
-        raise NotImplementedError
 
+    @abstractmethod
     def recompressor(self, threads: int = 1, file: str | None = None, marks: Marks = NO_MARKS) -> RecompressThreads:
         """Return the object that rewrites the entries of one segment."""
-        raise NotImplementedError
 
+    @abstractmethod
     def preview(self, partitions: tuple[Partition, ...]) -> Any:
         """Return the result of a dry run."""
-        raise NotImplementedError
 
     def check_loss(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
         """Count the losses of the copy by kind; raise an error if one is not allowed."""
         return {}
 
-    def check_segment(self, recompressor: RecompressThreads, file: str) -> None:
+    def check_segment(self, recompressor: RecompressThreads, file: str) -> None:  # noqa: B027 - a copy loses nothing
         """Raise an error if a segment lost more than `check_loss` allowed."""
 
     def write_sidecars(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
@@ -476,7 +474,7 @@ def _remove_others(work: WorkDirectory, kept: Set[tuple[str, str]], wanted: Set[
         with suppress(FileNotFoundError):
             for info in work.files.list(path):
                 stem = info.name.partition(".")[0]
-                is_of_log = info.name in _OF_PARTITIONS or (len(stem) == 20 and stem.isdigit())
+                is_of_log = info.name in _NAMES or (len(stem) == 20 and stem.isdigit())
                 if info.is_file and is_of_log and (directory, stem) not in kept:
                     work.files.delete(info.path)
             if directory and directory not in wanted:

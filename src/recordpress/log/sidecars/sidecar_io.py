@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import struct
+from abc import abstractmethod
 from array import array
 from collections.abc import Sequence
 from os import PathLike
@@ -147,8 +148,9 @@ class Index(Sequence[_Entry]):
         self._keys = keys
         self._values = values
 
+    @abstractmethod
     def _entry(self, key: int, value: int) -> _Entry:
-        raise NotImplementedError
+        """Return the entry of a row."""
 
     def __len__(self) -> int:
         return len(self._keys)
