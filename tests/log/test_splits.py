@@ -14,7 +14,7 @@ import drawn_logs
 import oracle
 import recordpress
 from recordpress.files import LocalFileSystem
-from recordpress.log import Finding, _extent, splits
+from recordpress.log import Finding, _extent, _file_records, splits
 
 COLUMNS = ["topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers"]
 KINDS = ("v2",) * 8 + ("transaction",) * 8 + ("marker",) * 4 + ("gaps", "empty", "large")
@@ -430,6 +430,22 @@ def test_what_overlaps_counts_once_for_batches_and_digests(piece_bytes: int, tmp
     headers = [one for piece in pieces for split in piece for _, one in splits.batches_in(split, findings=[])]
     ends = [header.last_offset for header in headers]
     assert ends == sorted(set(ends)) and ends[-1] == 999
+
+
+def test_a_digest_places_batches_from_the_piece_on_that_goes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Offsets 20 to 29 come twice, in a later piece of the segment: the second ones do not count."""
+    monkeypatch.setattr(_file_records, "PIECE_BYTES", 300)
+    batches = [recordpress.write_records([b"%d" % at] * 10, timestamps=at, base_offset=at) for at in range(0, 80, 10)]
+    digests = []
+    for name, order in (("odd", [0, 1, 2, 3, 2, 4, 5, 6, 7]), ("straight", range(8))):
+        path = tmp_path / name / "t-0"
+        path.mkdir(parents=True)
+        (path / f"{0:020d}.log").write_bytes(b"".join(batches[number] for number in order))
+        [piece] = splits.plan(recordpress.open_log(path).partitions, 1 << 62)
+        digests += splits.digests_of(piece, joined=False)
+    assert digests[0] == digests[1] and digests[0][:2] == (0, 80)
 
 
 def test_findings_are_told_at_the_end(tmp_path: Path) -> None:
