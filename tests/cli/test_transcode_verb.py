@@ -124,8 +124,9 @@ def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
     done = run("transcode", source, tmp_path / "cold", "--codec", "zstd", "--dry-run")
     assert (done.status, done.err) == (0, "")
     assert "nothing was written" in done.lines[-1]
+    assert max(map(len, done.lines)) <= 80
     estimate = run("transcode", source, tmp_path / "cold", "--codec", "zstd", "--dry-run", "--json").json
-    assert estimate["bytes_before"] == (source / SEGMENT).stat().st_size
+    assert estimate["bytesBefore"] == (source / SEGMENT).stat().st_size
     assert [path.name for path in tmp_path.iterdir()] == ["orders-0"]
 
 

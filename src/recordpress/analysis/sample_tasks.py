@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from recordpress._arguments import INT64_MAX, integer
 from recordpress.analysis._analyze import LEAST_SAMPLE, MOST_SAMPLE
@@ -22,12 +22,11 @@ from recordpress.analysis._grid import Setting
 from recordpress.analysis._measure import Measure, Size, sum_of
 from recordpress.analysis._sample import SampleRun, placed_runs, sample_run
 from recordpress.codecs import CodecRegistry
-from recordpress.log import Finding, Log, Partition
+from recordpress.log import Finding, Log
+from recordpress.log.copy.savings import Topic, by_topic
 from recordpress.typing import Integer
 
 __all__ = ["SampleRun", "SampleTask", "TopicEstimate", "measured", "placed"]
-
-Topic: TypeAlias = "tuple[str | None, str]"
 
 
 @dataclass
@@ -83,21 +82,13 @@ def placed(
     number = integer(seed, "seed", 0, INT64_MAX)
     topics: dict[Topic, list[SampleRun]] = {}
     found: dict[Topic, TopicEstimate] = {}
-    for topic, partitions in _by_topic(log).items():
+    for topic, partitions in by_topic(log.partitions).items():
         segments = [segment for partition in partitions for segment in partition.segments]
         topics[topic], size = placed_runs(segments, limit, number)
         found[topic] = TopicEstimate(size)
     runs = [(topic, run) for topic, several in topics.items() for run in several]
     most = task_bytes(sum(run.bytes for _, run in runs))
     return found, [SampleTask(settings, group, registry) for group in _grouped(runs, most)]
-
-
-def _by_topic(log: Log) -> dict[Topic, list[Partition]]:
-    """Group partitions by topic; a partition without a topic name is a separate group."""
-    found: dict[Topic, list[Partition]] = {}
-    for partition in log.partitions:
-        found.setdefault((partition.topic, partition.url if partition.topic is None else ""), []).append(partition)
-    return found
 
 
 def _grouped(runs: Sequence[tuple[Topic, SampleRun]], most: int) -> Iterator[tuple[tuple[Topic, SampleRun], ...]]:

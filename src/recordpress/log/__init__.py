@@ -35,7 +35,7 @@ __getattr__, __dir__, __all__ = exports(
         "recordpress.log.check.verify": "VerifyReport verify",
         "recordpress.log.copy.calls": "convert transcode",
         "recordpress.log.copy.manifest": "CopiedPartition CopiedSegment Manifest QuarantinedSegment SourceFile",
-        "recordpress.log.copy.transcode": "Estimate",
+        "recordpress.log.copy.savings": "Estimate Saving TopicSavings",
         "recordpress.log.dump._dump": "DumpOptions SegmentDump",
         "recordpress.log.findings": "Finding",
     },

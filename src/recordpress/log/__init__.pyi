@@ -25,6 +25,6 @@ from recordpress.log.copy.repair import (
     RepairReport as RepairReport,
     repair as repair,
 )
-from recordpress.log.copy.transcode import Estimate as Estimate
+from recordpress.log.copy.savings import Estimate as Estimate, Saving as Saving, TopicSavings as TopicSavings
 from recordpress.log.dump._dump import DumpOptions as DumpOptions, SegmentDump as SegmentDump
 from recordpress.log.findings import Finding as Finding

@@ -35,7 +35,8 @@ _RESULT = schema_of(
     "findings array<string>"
 )
 _ESTIMATE = schema_of(
-    "bytesBefore long, bytesAfter long, cpuSeconds double, sampledBytes long, segments long, sampledSegments long"
+    "bytesBefore long, bytesAfter long, leastBytes long, mostBytes long, cpuSeconds double, sampledBytes long, "
+    "segments long, sampledSegments long"
 )
 
 
@@ -83,7 +84,7 @@ def transcode(
     producer_id_expiration_ms, as_of, producers
         As for `recordpress.transcode`.
     dry_run : bool
-        Only estimate the result, on the driver, from the first megabytes of up to 16 segments.
+        Only estimate the result, on the driver, from up to 64 MiB of the log.
     on_corrupt : {'raise', 'quarantine'}
         If a segment is damaged, the job fails; or the segment's file is copied as it is, next to the others, under the
         name ``<base offset>.log.quarantined``, which brokers and readers pass over. `recordpress.log.repair` gets out
@@ -95,10 +96,11 @@ def transcode(
     Returns
     -------
     DataFrame
-        With `dry_run` one row: bytesBefore, bytesAfter, cpuSeconds, sampledBytes, segments, sampledSegments. Otherwise
-        one row per partition: topic, partition, directory, segments, records, batchesBefore, batchesAfter, bytesBefore,
-        bytesAfter, compressionTypesBefore, compressionTypesAfter, digests (one per segment, the same for source and
-        copy), trailingBytes (after the last whole entry of a source; they hold no record, and are not copied),
+        With `dry_run` one row: bytesBefore, bytesAfter, leastBytes and mostBytes (its 95 % confidence interval),
+        cpuSeconds, sampledBytes, segments, sampledSegments. Otherwise one row per partition: topic,
+        partition, directory, segments, records, batchesBefore, batchesAfter, bytesBefore, bytesAfter,
+        compressionTypesBefore, compressionTypesAfter, digests (one per segment, the same for source and copy),
+        trailingBytes (after the last whole entry of a source; they hold no record, and are not copied),
         quarantined (files in the copy), findings (what the copy lacks, as text).
 
     Raises
@@ -135,7 +137,8 @@ def transcode(
     )
     if dry_run:
         estimate = job.run(src, dst, resume, True, None)
-        return table(spark, [dict(zip(_ESTIMATE.names, estimate, strict=True))], _ESTIMATE)
+        figures = estimate.to_dict()
+        return table(spark, [{name: figures[name] for name in _ESTIMATE.names}], _ESTIMATE)
     manifest = transcode_by(
         send,
         job,

@@ -15,6 +15,7 @@ from recordpress.cli._outcome import CLEAN
 from recordpress.cli._output import count, duration, percent, print_json, print_table, shown, size
 from recordpress.cli._parameters import SHARE, SIZE, Timestamp, one_or_several
 from recordpress.cli._progress import Progress
+from recordpress.cli._savings import print_savings
 from recordpress.log import CopiedPartition, Estimate, Manifest
 from recordpress.log.copy.defaults import EXPIRATION_MS
 
@@ -30,7 +31,7 @@ from recordpress.log.copy.defaults import EXPIRATION_MS
 )  # fmt: skip
 @paths()
 @target
-@copy_options("Target codec.", "Estimate bytes and CPU time from samples; write nothing.", codec_required=True)
+@copy_options("Target codec.", "Estimate bytes and CPU time; write nothing.", codec_required=True)
 @click.option(
     "--batch-bytes",
     type=SIZE,
@@ -97,7 +98,7 @@ def command(paths: Sequence[str], target: str, even_if_larger: bool, as_json: bo
     with Progress("transcoding") as progress:
         result = recordpress.transcode(one_or_several(paths), target, **options, progress=progress)
     if isinstance(result, Estimate):
-        print_json(result._asdict()) if as_json else _print_estimate(result)
+        print_json(result.to_dict()) if as_json else _print_estimate(result)
         return CLEAN
     return print_copy(result, target, as_json, _print)
 
@@ -130,6 +131,6 @@ def _row(partition: CopiedPartition) -> tuple[str, ...]:
 
 def _print_estimate(estimate: Estimate) -> None:
     before, after = estimate.bytes_before, estimate.bytes_after
-    sample = f"{size(estimate.sampled_bytes)} in {plural(estimate.sampled_segments, 'segment')} of {estimate.segments}"
-    print(f"{size(before)} before, about {size(after)} after, {percent(after - before, before)}")
-    print(f"about {duration(estimate.cpu_seconds)} of CPU time; estimated from {sample}, nothing was written")
+    print(f"{size(before)} before, about {size(after)} after, {percent(after - before, before)}\n")
+    print_savings(estimate)
+    print(f"about {duration(estimate.cpu_seconds)} of CPU time; nothing was written")

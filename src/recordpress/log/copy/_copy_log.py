@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
@@ -55,6 +55,7 @@ from recordpress.log.copy.manifest import (
 )
 from recordpress.log.publish.lease import is_lease
 from recordpress.log.publish.work_directory import WorkDirectory, exists, locked_work, refuse
+from recordpress.log.sidecars.producer_snapshot import ProducerState
 from recordpress.typing import Integer, Level
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -124,6 +125,13 @@ class CopyTask(NamedTuple):
     directory: str
     info: FileInfo
     marks: Marks = NO_MARKS
+
+
+class ScannedPartition(NamedTuple):
+    """Producers of each segment, and the states in the last snapshot."""
+
+    segments: list[SegmentProducers]
+    states: list[ProducerState]
 
 
 class SegmentExecutor:
@@ -595,16 +603,37 @@ def plan_joins(
     if job.expiry is None:
         return tasks
     chosen = [partitions[number] for number in sorted({task.partition for task in tasks})]
-    snapshots = [small_files(partition) for partition in chosen]
-    offsets = [snapshot_offsets(names) for names in snapshots]
-    every = [(segment, found) for one, found in zip(chosen, offsets, strict=True) for segment in one.segments]
-    scanned = iter(runner.scan(ProducerScan(tuple(every), job.expiry.settles)))
-    marks: dict[str, Marks] = {}
-    for partition, names in zip(chosen, snapshots, strict=True):
-        of_partition = list(islice(scanned, len(partition.segments)))
-        found = marks_of(partition.segments, of_partition, last_snapshot(names), job.expiry)
-        marks.update(zip((segment.url for segment in partition.segments), found, strict=True))
+    marks = marks_by_segment(chosen, scan_partitions(chosen, job.expiry.settles, runner.scan), job.expiry)
     return [task._replace(marks=marks[task.segment.url]) for task in tasks]
+
+
+def scan_partitions(
+    partitions: Sequence[Partition],
+    settles: bool,
+    scan: Callable[[ProducerScan], list[SegmentProducers]] = ProducerScan.run,
+) -> list[ScannedPartition]:
+    """Read the headers of all segments, and the last snapshots."""
+    snapshots = [small_files(partition) for partition in partitions]
+    offsets = [snapshot_offsets(names) for names in snapshots]
+    every = [(segment, found) for one, found in zip(partitions, offsets, strict=True) for segment in one.segments]
+    scanned = iter(scan(ProducerScan(tuple(every), settles)))
+    return [
+        ScannedPartition(list(islice(scanned, len(partition.segments))), last_snapshot(names))
+        for partition, names in zip(partitions, snapshots, strict=True)
+    ]
+
+
+def marks_by_segment(
+    partitions: Sequence[Partition], scanned: Sequence[ScannedPartition], expiry: Expiry
+) -> dict[str, Marks]:
+    """Return the marks of each segment, by its URL."""
+    return {
+        segment.url: marks
+        for partition, found in zip(partitions, scanned, strict=True)
+        for segment, marks in zip(
+            partition.segments, marks_of(partition.segments, found.segments, found.states, expiry), strict=True
+        )
+    }
 
 
 def _finished_segments(

@@ -25,6 +25,7 @@ class Run: ...
 class RecompressThreads:
     digest: RecordDigest
     crc32c: int
+    run_bytes: int
     already: int
     left: int
     settles: bool

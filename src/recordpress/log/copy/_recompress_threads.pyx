@@ -102,7 +102,7 @@ cdef class RecompressThreads:
     cdef CodecTable table
     cdef Threads threads
     cdef int n_threads
-    cdef int64_t run_bytes
+    cdef readonly int64_t run_bytes
     cdef InputView offsets
     cdef InputView kinds
     cdef readonly bint settles

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from recordpress.codecs import CodecRegistry
     from recordpress.log import Progress
     from recordpress.log.copy.manifest import Manifest
-    from recordpress.log.copy.transcode import Estimate, OfProducers
+    from recordpress.log.copy.savings import Estimate
+    from recordpress.log.copy.transcode import OfProducers
     from recordpress.typing import Integer, Level, Time
 
 
@@ -197,7 +198,8 @@ def transcode(
     resume : bool
         Continue what an earlier call with this `dst` and these options did. False: discard that.
     dry_run : bool
-        Write nothing: convert the first 4 MiB or more of up to 16 segments, and estimate the rest.
+        Write nothing: recompress up to 64 MiB of the log, chosen at random, and estimate the rest, also for joined
+        batches and settled producers where they are not asked for.
     codecs : CodecRegistry, optional
         Codec plug-ins in addition to Kafka's, for the source and the copy.
     progress : callable, optional

@@ -1,16 +1,16 @@
-"""Copy of a log with another codec: the job and its estimate."""
+"""Copy of a log with another codec: the job."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, cast, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 from recordpress._arguments import INT64_MAX, MOST_THREADS, choice, integer, time as time_of
 from recordpress.codecs.choice import CodecChoice
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileSystem
-from recordpress.log._segment import Partition, Segment
+from recordpress.log._segment import Partition
 from recordpress.log.copy._copy_log import (
     SUFFIXES,
     CopyJob,
@@ -23,45 +23,14 @@ from recordpress.log.copy._marks import NO_MARKS, Marks
 from recordpress.log.copy._producers import Expiry, fit_small_files
 from recordpress.log.copy._recompress_threads import RecompressThreads
 from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES, EXPIRATION_MS
+from recordpress.log.copy.savings import JOINED_BYTES, SAMPLE_BYTES, Estimate, estimate
+from recordpress.log.findings import Finding
 from recordpress.typing import Integer, Time
 
 OnDamage: TypeAlias = Literal["raise", "quarantine"]
 ON_DAMAGE = get_args(OnDamage)
 OfProducers: TypeAlias = Literal["keep", "settle"]
 OF_PRODUCERS = get_args(OfProducers)
-
-# 64 MiB in all: an estimate takes seconds
-_SAMPLED_SEGMENTS = 16
-_SAMPLED_BYTES = 4 << 20
-
-
-class Estimate(NamedTuple):
-    """Estimate of `recordpress.transcode` with ``dry_run``, from the first megabytes of up to 16 segments.
-
-    Attributes
-    ----------
-    bytes_before, bytes_after : int
-        Of all segments. The second is an estimate.
-    cpu_seconds : float
-        An estimate.
-    sampled_bytes : int
-        Bytes of the source on which the estimate is based.
-    segments, sampled_segments : int
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> estimate = recordpress.transcode("demo/logs/nginx-status-0", "/copy", "zstd", dry_run=True)
-    >>> estimate.segments, estimate.bytes_before, estimate.bytes_after < estimate.bytes_before / 10
-    (3, 2790398, True)
-    """
-
-    bytes_before: int
-    bytes_after: int
-    cpu_seconds: float
-    sampled_bytes: int
-    segments: int
-    sampled_segments: int
 
 
 @dataclass(frozen=True)
@@ -140,42 +109,31 @@ class TranscodeJob(CopyJob):
         return copy_small_files(partition, files, directory, changed=changed)
 
     def preview(self, partitions: tuple[Partition, ...]) -> Estimate:
-        return _estimate(self, partitions)
+        return self.estimate(partitions)
 
+    def estimate(
+        self,
+        partitions: Sequence[Partition],
+        sample_bytes: int = SAMPLE_BYTES,
+        *,
+        seed: int = 0,
+        scans: bool = True,
+        findings: list[Finding] | None = None,
+    ) -> Estimate:
+        """Estimate the copy, and what joined batches and settled producers make of it.
 
-def _estimate(job: TranscodeJob, partitions: tuple[Partition, ...]) -> Estimate:
-    segments = [segment for partition in partitions for segment in partition.segments]
-    sizes = [segment.filesystem.info(segment.path).size or 0 for segment in segments]
-    step = max(1, -(-len(segments) // _SAMPLED_SEGMENTS))
-    sampled = before = after = 0
-    cpu = 0.0
-    for segment in segments[::step]:
-        started = time.thread_time()
-        done = _sample(job, segment)
-        cpu += time.thread_time() - started
-        before += done.before["bytes"]
-        after += done.after["bytes"]
-        sampled += 1
-    whole = sum(sizes)
-    share = whole / before if before else 0.0
-    return Estimate(whole, round(after * share), cpu * share, before, len(segments), sampled)
-
-
-def _sample(job: TranscodeJob, segment: Segment) -> RecompressThreads:
-    """Recompress the first megabytes of a segment in this thread, and drop the result."""
-    every_producer = Marks(settle_below=INT64_MAX) if job.expiry and job.expiry.settles else NO_MARKS
-    with segment.records() as file:
-        recompressor = job.recompressor(1, file.path, every_producer)
-        try:
-            for position, piece in file.pieces():
-                recompressor.feed(piece, position, _discard)
-                if file.valid_bytes + len(piece) >= _SAMPLED_BYTES:
-                    break
-            recompressor.finish(_discard)
-        finally:
-            recompressor.close()
-    return recompressor
-
-
-def _discard(data: memoryview) -> None:
-    pass
+        Without `scans`, or in large logs of a store, headers outside of the sample are not read: all producers are
+        taken for expired, and all their transactions for committed. Damage raises an error; or its topic is left out,
+        if there are `findings` to add it to.
+        """
+        joined = self if self.expiry else replace(self, batch_bytes=min(JOINED_BYTES, int(self.max_message_bytes)))
+        jobs = (
+            replace(self, batch_bytes=None, batch_records=None, producers="keep"),
+            replace(joined, producers="keep"),
+            replace(joined, producers="settle"),
+        )
+        asked = 0 if self.expiry is None else 1 + OF_PRODUCERS.index(self.producers)
+        limits = number_of(joined.batch_bytes), number_of(joined.batch_records)
+        return estimate(
+            jobs, asked, limits, partitions, sample_bytes=sample_bytes, seed=seed, scans=scans, findings=findings
+        )

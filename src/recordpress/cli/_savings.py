@@ -1,0 +1,39 @@
+"""Table of what copies of topics would take."""
+
+from __future__ import annotations
+
+from recordpress.cli._output import count, percent, print_table, size
+from recordpress.log import Estimate, Saving
+from recordpress.log.copy.savings import sum_of
+
+
+def print_savings(estimate: Estimate) -> None:
+    """Print the saving of each topic by the codec alone, by joined batches, and by settled producers."""
+    rows = [(one.topic, one.bytes_before, (one.codec, one.keep, one.settle)) for one in estimate.topics]
+    if len(rows) > 1:
+        ways = zip(*(savings for _, _, savings in rows), strict=True)
+        rows.append(("(all)", estimate.bytes_before, tuple(map(sum_of, ways))))  # type: ignore[arg-type]
+    print_table(
+        ("topic", ">before", ">codec alone", ">joined", ">settled"),
+        [
+            (topic or "-", size(before), *(_change(saving, before) for saving in savings))
+            for topic, before, savings in rows
+        ],
+    )
+    limits = [
+        *([] if estimate.batch_bytes is None else [size(estimate.batch_bytes)]),
+        *([] if estimate.batch_records is None else [f"{count(estimate.batch_records)} records"]),
+    ]
+    print(f"joined, settled: batches of up to {' or '.join(limits)} with --producers keep, settle")
+    is_whole = estimate.sampled_bytes == estimate.bytes_before
+    how = "all of it" if is_whole else f"a sample of {size(estimate.sampled_bytes)}; ± 95 % confidence"
+    print(f"measured on {how}")
+
+
+def _change(saving: Saving | None, before: int) -> str:
+    if saving is None:
+        return "-"
+    text = percent(saving.bytes_after - before, before)
+    if saving.most_bytes == saving.bytes_after:
+        return text
+    return text.replace(" %", f" ±{100 * (saving.most_bytes - saving.bytes_after) / before:.1f} %")

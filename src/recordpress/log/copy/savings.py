@@ -1,0 +1,405 @@
+"""Size of a copy before it is made: with another codec alone, with joined batches, and with settled producers.
+
+::
+
+    segments of a topic ──► ranges, each as large as what a thread joins at a time ──► some of them, at random
+                                                                                              │
+              ratio of bytes of each way, and how far it varies ◄── recompressed each way ────┘
+
+A log that is not larger than the sample is recompressed as `transcode` does it, so its figures are exact.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from random import Random
+from statistics import NormalDist
+from typing import Any, NamedTuple, TypeAlias
+
+from recordpress._arguments import INT64_MAX
+from recordpress.errors import CorruptRecordError
+from recordpress.log._extent import is_checked
+from recordpress.log._file_records import PIECE_BYTES
+from recordpress.log._part import part_of
+from recordpress.log._segment import Partition, Segment
+from recordpress.log.copy._copy_log import CopyJob, marks_by_segment, scan_partitions
+from recordpress.log.copy._marks import NO_MARKS, Marks
+from recordpress.log.copy._producers import Expiry
+from recordpress.log.copy._recompress_threads import RecompressThreads
+from recordpress.log.findings import DAMAGE, Finding
+
+SAMPLE_BYTES = 64 << 20  # of a log: an estimate takes seconds
+JOINED_BYTES = 256 << 10  # of batches, where the caller names no size: deeper ones save little more
+_LEAST_RANGES = 8  # of a topic: an interval needs some
+_LEAST_RANGE_BYTES = 128 << 10  # holds some joined batches
+_LIKELY = NormalDist().inv_cdf(0.975)
+
+Topic: TypeAlias = "tuple[str | None, str]"
+Ways: TypeAlias = tuple[CopyJob, CopyJob, CopyJob]  # another codec alone, joined batches, settled producers
+
+
+class Saving(NamedTuple):
+    """Size of a copy.
+
+    Attributes
+    ----------
+    bytes_after : int
+    least_bytes, most_bytes : int
+        The 95 % confidence interval. If everything was measured, both are `bytes_after`.
+    cpu_seconds : float
+        To make the copy. An estimate.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> estimate = recordpress.transcode("demo/logs/access-log-0", "/copy", "zstd", dry_run=True)
+    >>> [topic] = estimate.topics
+    >>> topic.codec.bytes_after > 2 * topic.keep.bytes_after, topic.keep.least_bytes == topic.keep.bytes_after
+    (True, True)
+    """
+
+    bytes_after: int
+    least_bytes: int
+    most_bytes: int
+    cpu_seconds: float
+
+    def to_dict(self) -> dict[str, int | float]:
+        """Return the figures for JSON."""
+        return {
+            "bytesAfter": self.bytes_after,
+            "leastBytes": self.least_bytes,
+            "mostBytes": self.most_bytes,
+            "cpuSeconds": self.cpu_seconds,
+        }
+
+
+class TopicSavings(NamedTuple):
+    """Sizes of copies of a topic.
+
+    Attributes
+    ----------
+    topic : str | None
+        None for a flat directory of segments.
+    bytes_before : int
+    sampled_bytes : int
+        Bytes of the topic on which the figures are based.
+    codec : Saving
+        With another codec and level alone.
+    keep : Saving
+        With joined batches, whose producers stay.
+    settle : Saving | None
+        With joined batches and settled producers; None if the log is not in order, so that they cannot be settled.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> estimate = recordpress.transcode("demo/logs/sessions-0", "/copy", "zstd", dry_run=True)
+    >>> [topic] = estimate.topics
+    >>> topic.topic, topic.bytes_before == topic.sampled_bytes
+    ('sessions', True)
+    """
+
+    topic: str | None
+    bytes_before: int
+    sampled_bytes: int
+    codec: Saving
+    keep: Saving
+    settle: Saving | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures for JSON."""
+        return {
+            "topic": self.topic,
+            "bytesBefore": self.bytes_before,
+            "sampledBytes": self.sampled_bytes,
+            "codec": self.codec.to_dict(),
+            "keep": self.keep.to_dict(),
+            "settle": self.settle and self.settle.to_dict(),
+        }
+
+
+class Estimate(NamedTuple):
+    """Estimate of `recordpress.transcode` with ``dry_run``: exact for a log of up to 64 MiB, else from a random sample.
+
+    Attributes
+    ----------
+    bytes_before, bytes_after : int
+        Of all segments, before and after what was asked for.
+    least_bytes, most_bytes : int
+        The 95 % confidence interval of `bytes_after`.
+    cpu_seconds : float
+        An estimate.
+    sampled_bytes : int
+        Bytes of the source on which the estimate is based.
+    segments, sampled_segments : int
+    batch_bytes, batch_records : int | None
+        Limits of joined batches: those that were asked for, or 256 KiB.
+    topics : tuple of TopicSavings
+        Whatever was asked for, each topic has the sizes without and with joined batches.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> estimate = recordpress.transcode("demo/logs/nginx-status-0", "/copy", "zstd", dry_run=True)
+    >>> estimate.segments, estimate.bytes_before, estimate.bytes_after < estimate.bytes_before / 10
+    (3, 2790398, True)
+    """
+
+    bytes_before: int
+    bytes_after: int
+    least_bytes: int
+    most_bytes: int
+    cpu_seconds: float
+    sampled_bytes: int
+    segments: int
+    sampled_segments: int
+    batch_bytes: int | None
+    batch_records: int | None
+    topics: tuple[TopicSavings, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the estimate in the form of ``docs/estimate.schema.json``."""
+        return {
+            "bytesBefore": self.bytes_before,
+            "bytesAfter": self.bytes_after,
+            "leastBytes": self.least_bytes,
+            "mostBytes": self.most_bytes,
+            "cpuSeconds": self.cpu_seconds,
+            "sampledBytes": self.sampled_bytes,
+            "segments": self.segments,
+            "sampledSegments": self.sampled_segments,
+            "batchBytes": self.batch_bytes,
+            "batchRecords": self.batch_records,
+            "topics": [topic.to_dict() for topic in self.topics],
+        }
+
+
+class _Range(NamedTuple):
+    """Bytes of a segment; the batches that begin there are measured."""
+
+    segment: Segment
+    start: int
+    end: int | None
+    size: int
+
+
+class _Plan(NamedTuple):
+    """Jobs of the three ways, whether the last one must be possible, and how the sample is taken."""
+
+    jobs: Ways
+    must_settle: bool
+    share: float
+    seed: int
+    scans: bool
+
+
+class _Way(NamedTuple):
+    job: CopyJob
+    marks: dict[str, Marks]
+    others: Marks = NO_MARKS  # of segments without marks
+
+    def recompressor(self, segment: Segment, file: str) -> RecompressThreads:
+        return self.job.recompressor(1, file, self.marks.get(segment.url, self.others))
+
+
+class _Measured(NamedTuple):
+    """Bytes of a range, and bytes and CPU time of each way."""
+
+    size: int
+    after: list[int]
+    seconds: list[float]
+
+
+@dataclass(frozen=True)
+class _Stratum:
+    """Ranges that are alike, and those of them that were measured."""
+
+    ranges: int
+    size: int
+    measured: list[_Measured]
+
+    def saving(self, way: int) -> tuple[float, float, float]:
+        """Return bytes, their variance, and CPU time of a way."""
+        size, number = sum(one.size for one in self.measured), len(self.measured)
+        after = sum(one.after[way] for one in self.measured)
+        seconds = sum(one.seconds[way] for one in self.measured)
+        if number == self.ranges or not size:
+            return after, 0.0, seconds
+        ratio, scale = after / size, self.size / size
+        spread = sum((one.after[way] - ratio * one.size) ** 2 for one in self.measured) / (number - 1)
+        return ratio * self.size, scale**2 * number * (1 - number / self.ranges) * spread, seconds * scale
+
+
+def estimate(
+    jobs: Ways,
+    asked: int,
+    limits: tuple[int | None, int | None],
+    partitions: Sequence[Partition],
+    *,
+    sample_bytes: int,
+    seed: int,
+    scans: bool,
+    findings: list[Finding] | None,
+) -> Estimate:
+    """Estimate the copies that three jobs would make, of which one was asked for; see `TranscodeJob.estimate`."""
+    size = _bytes_of(partitions)
+    plan = _Plan(jobs, asked == 2, min(1.0, sample_bytes / size) if size else 1.0, seed, scans)
+    topics: list[TopicSavings] = []
+    sampled: set[str] = set()
+    for (topic, _), several in by_topic(partitions).items():
+        try:
+            found, segments = _topic_savings(topic, several, plan)
+        except DAMAGE as error:
+            if findings is None:
+                raise
+            findings.append(Finding.of_error(error))
+            continue
+        topics.append(found)
+        sampled |= segments
+    whole = sum_of([(topic.codec, topic.keep, topic.settle)[asked] for topic in topics])
+    return Estimate(
+        sum(topic.bytes_before for topic in topics),
+        *(whole or Saving(0, 0, 0, 0.0)),
+        sum(topic.sampled_bytes for topic in topics),
+        sum(len(partition.segments) for partition in partitions),
+        len(sampled),
+        *limits,
+        tuple(topics),
+    )
+
+
+def by_topic(partitions: Sequence[Partition]) -> dict[Topic, list[Partition]]:
+    """Group partitions by topic; a partition without a topic name is a separate group."""
+    found: dict[Topic, list[Partition]] = {}
+    for partition in partitions:
+        found.setdefault((partition.topic, partition.url if partition.topic is None else ""), []).append(partition)
+    return found
+
+
+def sum_of(savings: Sequence[Saving | None]) -> Saving | None:
+    """Return the size of several copies, which were measured independently; None if one is unknown."""
+    known = [one for one in savings if one is not None]
+    if len(known) < len(savings):
+        return None
+    after = sum(one.bytes_after for one in known)
+    likely = round(sqrt(sum((one.most_bytes - one.bytes_after) ** 2 for one in known)))
+    return Saving(after, max(after - likely, 0), after + likely, sum(one.cpu_seconds for one in known))
+
+
+def _size_of(segment: Segment) -> int:
+    return segment.filesystem.info(segment.path).size or 0 if segment.size is None else segment.size
+
+
+def _bytes_of(partitions: Sequence[Partition]) -> int:
+    return sum(_size_of(segment) for partition in partitions for segment in partition.segments)
+
+
+def _topic_savings(topic: str | None, partitions: list[Partition], plan: _Plan) -> tuple[TopicSavings, set[str]]:
+    """Return the figures of a topic, and the URLs of its segments that were sampled."""
+    size, random = _bytes_of(partitions), Random(plan.seed)
+    run_bytes = plan.jobs[-1].recompressor().run_bytes
+    range_bytes = min(run_bytes, max(int(plan.share * size / _LEAST_RANGES), _LEAST_RANGE_BYTES))
+    is_whole = plan.share == 1 or size <= _LEAST_RANGES * range_bytes
+    ways = _ways(partitions, plan, is_whole)
+    ranges = [
+        [one for segment in partition.segments for one in _ranges(segment, None if is_whole else range_bytes)]
+        for partition in partitions
+    ]
+    # producers that are not expired have their last batches at the ends of partitions
+    ends = [one for several in ranges for one in several[-1:]]
+    others = [one for several in ranges for one in several[:-1]]
+    number = max(round(plan.share * (len(ends) + len(others))), _LEAST_RANGES)
+    of_ends = min(len(ends), max(number // 4, 2))
+    strata, sampled = [], set()
+    for several, wanted in ((ends, of_ends), (others, min(len(others), max(number - of_ends, 2)))):
+        chosen = several if is_whole else random.sample(several, wanted)
+        strata.append(_Stratum(len(several), sum(one.size for one in several), [_measure(one, ways) for one in chosen]))
+        sampled |= {one.segment.url for one in chosen}
+    alone, keep, *settle = (_saving(strata, way) for way in range(len(ways)))
+    measured = sum(one.size for stratum in strata for one in stratum.measured)
+    return TopicSavings(topic, size, measured, alone, keep, settle[0] if settle else None), sampled
+
+
+def _saving(strata: Sequence[_Stratum], way: int) -> Saving:
+    found = [stratum.saving(way) for stratum in strata]
+    after, variance, seconds = (sum(one[place] for one in found) for place in range(3))
+    freedom = sum(len(one.measured) - 1 for one in strata if len(one.measured) < one.ranges)
+    likely = round(_quantile(freedom) * sqrt(variance)) if variance else 0
+    return Saving(round(after), max(round(after) - likely, 0), round(after) + likely, seconds)
+
+
+def _quantile(freedom: int) -> float:
+    """Return Student's t at 97.5 %, by the first terms of its expansion (Abramowitz and Stegun 26.7.5)."""
+    z = _LIKELY
+    return (
+        z
+        + (z**3 + z) / (4 * freedom)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
+    )
+
+
+def _ways(partitions: list[Partition], plan: _Plan, is_whole: bool) -> list[_Way]:
+    """Return the ways; without the last one if producers cannot be settled."""
+    alone, keep, settle = plan.jobs
+    is_near = all(is_checked(segment) for partition in partitions for segment in partition.segments)
+    if not plan.scans or not (is_whole or is_near):
+        return [_Way(alone, {}), _Way(keep, {}), _Way(settle, {}, Marks(settle_below=INT64_MAX))]
+    try:
+        scanned = scan_partitions(partitions, True)
+        settled = [_Way(settle, marks_by_segment(partitions, scanned, _expiry(settle)))]
+    except CorruptRecordError:
+        if plan.must_settle:
+            raise
+        scanned, settled = scan_partitions(partitions, False), []
+    return [_Way(alone, {}), _Way(keep, marks_by_segment(partitions, scanned, _expiry(keep))), *settled]
+
+
+def _expiry(job: CopyJob) -> Expiry:
+    assert job.expiry is not None
+    return job.expiry
+
+
+def _ranges(segment: Segment, range_bytes: int | None) -> Iterator[_Range]:
+    """Return ranges of this size, which end where pieces do; by default one."""
+    size = _size_of(segment)
+    if range_bytes is None:
+        yield _Range(segment, 0, None, size)
+        return
+    starts = [
+        start
+        for piece in range(0, size, PIECE_BYTES)
+        for start in range(piece, min(piece + PIECE_BYTES, size), range_bytes)
+    ]
+    for start, end in zip(starts, [*starts[1:], None], strict=True):
+        yield _Range(segment, start, end, (size if end is None else end) - start)
+
+
+def _measure(one: _Range, ways: Sequence[_Way]) -> _Measured:
+    """Recompress a range each way in this thread, and drop the results."""
+    with part_of(one.segment, one.start, one.end).records() as file:
+        recompressors = [way.recompressor(one.segment, file.path) for way in ways]
+        seconds = [0.0] * len(ways)
+
+        def timed(number: int, call: Callable[..., None], *arguments: Any) -> None:
+            started = time.thread_time()
+            call(*arguments, _discard)
+            seconds[number] += time.thread_time() - started
+
+        try:
+            for position, piece in file.pieces():
+                for number, each in enumerate(recompressors):
+                    timed(number, each.feed, piece, position)
+            for number, each in enumerate(recompressors):
+                timed(number, each.finish)
+        finally:
+            for each in recompressors:
+                each.close()
+        return _Measured(file.size - file.file.start, [each.after["bytes"] for each in recompressors], seconds)
+
+
+def _discard(data: memoryview) -> None:
+    pass
