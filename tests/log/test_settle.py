@@ -226,3 +226,39 @@ def test_what_gets_larger_is_bounded(tmp_path: Path) -> None:
     settle(source, copy, batch_bytes=61 + 2 * len(data[0]) - 122, max_message_bytes=900, as_of=T + DAY)
     [after] = segments_of(copy)
     assert max(batch.size for batch in after) <= 900 and len(after) == 10 and after[0].producer_id == -1
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("producers", ["keep", "settle"])
+def test_a_source_that_grew_before_the_copy_went_on(producers: str, tmp_path: Path) -> None:
+    """What is decided about its first segment changes with its last one: an aborted transaction, an old producer."""
+
+    def marker(offset: int) -> bytes:
+        builder = recordpress.BatchBuilder(
+            base_offset=offset, is_control=True, is_transactional=True, producer_id=8, producer_epoch=0
+        )
+        builder.append_end_txn_marker(False, 7, timestamp=T)
+        return builder.build()
+
+    plain = [of_producer(number) for number in range(20)]
+    open_one = [of_producer(number, pid=8, is_transactional=True) for number in range(20, 22)]
+    source = written(tmp_path / "t-0", *plain, *open_one)
+    for number in range(22, 25):
+        (source / f"{10 * number:020d}.log").write_bytes(of_producer(number, pid=9))
+
+    def stop(progress: Any) -> None:
+        if progress.segments_done == 3:
+            raise Stop
+
+    last = source / f"{240:020d}.log"
+    last.write_bytes(of_producer(24, pid=9))
+    with pytest.raises(Stop):
+        settle(source, tmp_path / "copy" / "t-0", producers=producers, progress=stop)
+    last.write_bytes(last.read_bytes() + of_producer(25, pid=9) + marker(260) + of_producer(27, timestamps=T + DAY))
+    settle(source, tmp_path / "copy" / "t-0", producers=producers)
+    settle(source, tmp_path / "other" / "t-0", producers=producers)
+    for path in (tmp_path / "other" / "t-0").glob("0*"):
+        assert (tmp_path / "copy" / "t-0" / path.name).read_bytes() == path.read_bytes(), path.name

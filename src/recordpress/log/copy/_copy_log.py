@@ -320,6 +320,7 @@ def describe_copy(task: CopyTask, files: FileSystem, target: str, copy: SegmentC
             before.trailing_bytes,
         ),
         copy.settled,
+        task.marks.checksum(),
     )
 
 
@@ -418,8 +419,7 @@ def _copy_all(
         manifest = replace(manifest, lost=job.check_loss(partitions))
         if not resume:
             _clear(work)
-        tasks, done = _plan_work(partitions, manifest, work, resume, runner)
-        tasks = plan_joins(job, partitions, tasks, runner)
+        tasks, done = _plan_work(job, partitions, manifest, work, resume, runner)
         kept = {(manifest.partitions[number].directory, f"{one.base_offset:020d}") for number, one in done}
         _remove_others(work, kept, {place.directory for place in manifest.partitions})
         state = CopyState(
@@ -576,12 +576,17 @@ def segment_name(segment: Segment) -> str:
 
 
 def _plan_work(
-    partitions: tuple[Partition, ...], manifest: Manifest, work: WorkDirectory, resume: bool, runner: SegmentExecutor
+    job: CopyJob,
+    partitions: tuple[Partition, ...],
+    manifest: Manifest,
+    work: WorkDirectory,
+    resume: bool,
+    runner: SegmentExecutor,
 ) -> tuple[list[CopyTask], list[FinishedSegment]]:
     """Return the segments to copy, and the finished ones that the manifest proves."""
     proven = _finished_segments(manifest, work, runner) if resume else {}
     tasks: list[CopyTask] = []
-    done: list[FinishedSegment] = []
+    done: dict[str, tuple[int, CopiedSegment]] = {}  # by URL of the source
     for number, (partition, place) in enumerate(zip(partitions, manifest.partitions, strict=True)):
         directory = work.directory(place.directory)
         for segment in partition.segments:
@@ -589,11 +594,16 @@ def _plan_work(
             one = proven.get((place.directory, segment_name(segment)))
             path = work.files.join(directory, segment_name(segment))
             source = one and (one.source.file, one.source.bytes, one.source.modified)
+            tasks.append(CopyTask(number, segment, directory, info))
             if one and source == (segment.url, info.size, info.modified) and _is_as_written(work.files, path, one):
-                done.append((number, one))
-            else:
-                tasks.append(CopyTask(number, segment, directory, info))
-    return tasks, done
+                done[segment.url] = number, one
+    open_ones = {task.partition for task in tasks if task.segment.url not in done}
+    tasks = plan_joins(job, partitions, [task for task in tasks if task.partition in open_ones], runner)
+    for task in tasks:
+        _, found = done.get(task.segment.url, (0, None))
+        if found and found.marks != task.marks.checksum():  # the rest of the partition has changed
+            del done[task.segment.url]
+    return [task for task in tasks if task.segment.url not in done], list(done.values())
 
 
 def plan_joins(

@@ -79,6 +79,9 @@ class CopiedSegment:
     settled : dict
         Where producers were settled: counts of batches that lost their producer, of aborted_records that left the copy,
         and of markers that did. Otherwise empty.
+    marks : str
+        Where batches were joined: the CRC-32C of what the rest of the partition decided about batches of producers. A
+        call that continues the copy makes the segment again if that has changed. Otherwise empty.
 
     Examples
     --------
@@ -104,6 +107,7 @@ class CopiedSegment:
     not_smaller: int
     source: SourceFile
     settled: dict[str, int] = field(default_factory=dict)
+    marks: str = ""
 
 
 @dataclass(frozen=True)
@@ -264,8 +268,9 @@ class Manifest:
         content = asdict(self) | {"totals": self.totals}
         for place, partition in zip(content["partitions"], self.partitions, strict=True):
             for one in place["segments"]:
-                if not one["settled"]:
-                    del one["settled"]
+                for name in ("settled", "marks"):
+                    if not one[name]:
+                        del one[name]
             if partition.settled:
                 place["settled"] = partition.settled
         return content
