@@ -1,8 +1,10 @@
 """recordpress.transcode: a log under another codec; killed, run again, refused, and what its manifest says."""
 
+import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +23,7 @@ from recordpress.log import Manifest, Progress
 from recordpress.log.sidecars import read_snapshot
 from segments import read_content
 
+DEMO = Path(__file__).parents[2] / "demo" / "logs"
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 MANIFEST = "recordpress-manifest.json"
 STILL_VALID = {".snapshot", ".txnindex"}
@@ -99,6 +102,30 @@ def test_every_directory_of_the_brokers(tmp_path: Path) -> None:
                 assert was == state._replace(offset_delta=was.offset_delta, timestamp=was.timestamp)
         found += 1
     assert found >= 10
+
+
+PINNED = {
+    "none": "c9aaeaadedbfb44db8f78d0e83ce8128dda61b03a40f31fd0dc21c335fb56238",
+    "snappy": "872fbf12651c8c4bca61b7191df37f52a9edc016580af2ac914f08601df0f0b8",
+}
+
+
+@pytest.mark.parametrize("codec", PINNED)
+def test_without_a_join_no_byte_changes(codec: str, tmp_path: Path) -> None:
+    """All files of copies of Kafka's logs and of the demo's, under codecs that no library of the system writes; they
+    are what they were before batches of producers could be joined."""
+    found = hashlib.sha256()
+    for number, partition in enumerate([*oracle.PARTITIONS, *sorted(DEMO.glob("*-[0-9]"))]):
+        source, copy = tmp_path / f"{number}", tmp_path / f"copy-{number}"
+        source = shutil.copytree(partition, source) if isinstance(partition, Path) else partition.write_to(source)
+        try:
+            recordpress.transcode(source, copy, codec)
+        except recordpress.RecordpressError:
+            continue
+        for path in sorted(copy.rglob("*")):
+            if path.is_file() and path.name != MANIFEST:
+                found.update(f"{number}/{path.name}".encode() + path.read_bytes())
+    assert found.hexdigest() == PINNED[codec]
 
 
 @pytest.mark.parametrize("read_back_bytes", [100, 5000, 8 << 20])
@@ -451,8 +478,6 @@ def test_killed_at_random_moments(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def _remove(path: Path) -> None:
-    import shutil
-
     shutil.rmtree(path, ignore_errors=True)
 
 
