@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import select
 import socket
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 import oracle
 import recordpress
 from files.conftest import S3Server
+from log.test_transcode_log import JOINS, THOROUGH, logs_of_producers, start
 from patience import HANG
 from recordpress.files import WALK_BYTES, resolve
 from recordpress.log import _stats as sampling, reindex, repair, scan, stats_of, verify
@@ -175,6 +177,39 @@ recordpress.transcode(sys.argv[1], sys.argv[2], "zstd")
     assert manifest.resumed_segments <= killed_at - 1
     assert not [key for key in s3.keys("logs") if "/." in key]
     assert recordpress.open_log(target).count() == 150
+
+
+@pytest.mark.parametrize("joins", ["keep", "settle"])
+def test_a_copy_that_is_killed_at_random_moments(joins: str, s3: S3Server, tmp_path: Path) -> None:
+    """The next call makes of it what one call would have made, byte for byte."""
+    logs, draw = logs_of_producers(tmp_path / "logs", 120), random.Random(7)
+    target = s3.url("logs/cold")
+    started = time.monotonic()
+    child = start(logs, target, joins)
+    _, said = child.communicate(timeout=HANG)
+    assert child.returncode == 0, said.decode()
+    whole = time.monotonic() - started
+    wanted = copy_in(s3)
+    assert len(wanted) > 10
+    resumed = 0
+    for _ in range(100 if THOROUGH else 2):
+        for key in s3.keys("logs"):
+            s3.client.delete_object(Bucket="logs", Key=key)
+        child = start(logs, target, joins)
+        while child.poll() is None and not s3.keys("logs"):
+            time.sleep(0.01)
+        time.sleep(draw.uniform(0.0, whole))
+        child.kill()
+        child.communicate()
+        manifest = recordpress.transcode(logs, target, "zstd", level=19, threads=2, **JOINS[joins])
+        assert manifest.complete and copy_in(s3) == wanted
+        resumed += manifest.resumed_segments
+    print(f"\n{joins}: {resumed} segments were not done again")
+
+
+def copy_in(s3: S3Server) -> dict[str, bytes]:
+    """All but the manifest, which says what was done when."""
+    return {key: s3.get(f"logs/{key}") for key in s3.keys("logs") if not key.endswith(".json")}
 
 
 # ---- two calls with one target
