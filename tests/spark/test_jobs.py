@@ -371,6 +371,7 @@ def test_a_destination_that_is_there_is_refused(logs: Path, tmp_path: Path) -> N
         ({"batch_bytes": 0}, recordpress.InvalidArgumentError),
         ({"batch_bytes": "1m"}, recordpress.ArgumentTypeError),
         ({"on_corrupt": "skip"}, recordpress.InvalidArgumentError),
+        ({"on_corrupt": "quarantine", "producers": "settle", "batch_bytes": 9999}, recordpress.InvalidArgumentError),
     ],
 )
 def test_arguments(arguments: dict[str, Any], error: type[Exception], logs: Path, tmp_path: Path) -> None:

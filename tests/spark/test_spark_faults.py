@@ -27,7 +27,8 @@ from recordpress.spark._run import run
 
 @pytest.fixture
 def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A segment that is large for the pieces of these tests, and two small ones."""
+    """A segment that is large for the pieces of these tests, and two small ones; of three producers in turns, one of
+    which aborts a transaction that begins in the first segment and ends in the second."""
     for module in (_file_records, _copy_parts, copy_tasks):
         monkeypatch.setattr(module, "PIECE_BYTES", spark_faults.PIECE)
     monkeypatch.setattr(datasource, "_LEAST_PIECE_BYTES", 4 * spark_faults.PIECE)
@@ -36,9 +37,22 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     offset = 0
     for batches in (40, 2, 2):
         data, base = b"", offset
-        for _ in range(batches):
-            data += recordpress.write_records([os.urandom(100) for _ in range(10)], base_offset=offset)
+        for number in range(batches):
+            of_producer: dict[str, Any] = {"producer_id": number // 4 % 3, "producer_epoch": 0, "base_sequence": offset}
+            data += recordpress.write_records(
+                [os.urandom(100) for _ in range(10)],
+                base_offset=offset,
+                timestamps=1000,
+                is_transactional=number // 4 % 3 == 2,
+                **of_producer,
+            )
             offset += 10
+        if batches == 2 and base == 400:
+            marker = recordpress.BatchBuilder(
+                base_offset=offset, is_control=True, is_transactional=True, producer_id=2, producer_epoch=0
+            )
+            marker.append_end_txn_marker(False, 0, timestamp=1000)
+            data, offset = data + marker.build(), offset + 1
         (directory / f"{base:020d}.log").write_bytes(data)
     return tmp_path / "logs"
 
@@ -56,15 +70,25 @@ def files(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
+@pytest.mark.parametrize("producers", [None, "keep", "settle"])
 @pytest.mark.parametrize("fault", spark_faults.FAULTS)
-def test_a_copy(fault: str, spark: Any, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One worker of those that copy parts, of those that copy whole segments, and of those that join."""
+def test_a_copy(
+    fault: str, producers: str | None, spark: Any, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One worker of those that look for producers, copy parts, copy whole segments, and join."""
     faulty(monkeypatch, _transcode, tmp_path / "faults", fault)
-    recordpress.spark.transcode(spark, logs, tmp_path / "copy", "lz4", min_gain=None)
+    options: dict[str, Any] = {"min_gain": None}
+    options |= {"batch_bytes": 1 << 20, "producers": producers} if producers else {}
+    recordpress.spark.transcode(spark, logs, tmp_path / "copy", "lz4", **options)
     assert {path.name.partition("-")[0] for path in (tmp_path / "faults").iterdir()} == {
-        "CopyGroup", "CopyPart", "JoinGroup"
+        "CopyGroup", "CopyPart", "JoinGroup", *(["ProducerScan"] if producers else [])
     }  # fmt: skip
-    recordpress.transcode(logs, tmp_path / "other", "lz4", min_gain=None)
+    recordpress.transcode(logs, tmp_path / "other", "lz4", **options)
+    if producers == "settle":
+        [partition] = recordpress.log.Manifest.from_json(
+            (tmp_path / "other" / "recordpress-manifest.json").read_bytes()
+        ).partitions
+        assert partition.settled == {"batches": 22, "aborted_records": 70, "markers": 0}
     found = files(tmp_path / "copy")
     assert found.pop("_SUCCESS") == b""
     assert found == files(tmp_path / "other")

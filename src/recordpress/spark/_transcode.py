@@ -88,7 +88,7 @@ def transcode(
     on_corrupt : {'raise', 'quarantine'}
         If a segment is damaged, the job fails; or the segment's file is copied as it is, next to the others, under the
         name ``<base offset>.log.quarantined``, which brokers and readers pass over. `recordpress.log.repair` gets out
-        of it what is intact.
+        of it what is intact. Not with ``producers="settle"``, which needs the transactions of whole partitions.
     codecs : CodecRegistry, str or several, optional
         Codec plug-ins: a registry, or paths as `CodecRegistry.load` takes them (``"package.module:attribute"``),
         which executors import, too.

@@ -61,6 +61,11 @@ class TranscodeJob(CopyJob):
         if self.as_of is not None:
             object.__setattr__(self, "as_of", time_of(self.as_of, "as_of"))
         choice("on_corrupt", self.on_corrupt, ON_DAMAGE)
+        if self.producers == "settle" and self.on_corrupt == "quarantine":
+            raise InvalidArgumentError(
+                "producers are settled in intact partitions: copy damaged ones with producers='keep'",
+                field="on_corrupt",
+            )
         self.recompressor()  # checks batch_bytes and min_gain
 
     def options(self) -> dict[str, Any]:
