@@ -100,7 +100,9 @@ def _scan(segment: Segment, snapshots: tuple[int, ...], settles: bool) -> Segmen
     with segment.records() as file:
         walk = file.headers()
         for header in file.walk(walk, idempotent=True, on_corrupt="raise" if settles else "skip"):
-            one = found.producers.setdefault(header.producer_id, LastBatches())
+            one = found.producers.get(header.producer_id)
+            if one is None:
+                one = found.producers[header.producer_id] = LastBatches()
             one.epoch, one.timestamp = header.producer_epoch, header.max_timestamp
             one.is_open = header.is_transactional and not header.is_control
             if header.is_control:
