@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 import oracle
@@ -284,6 +285,44 @@ def test_ls_opens_no_segment(run: Run, log: Path) -> None:
     for path in log.rglob("*.log"):
         path.chmod(0)
     assert run("ls", log).status == 0
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+DEMO = DOCS.parent / "demo" / "logs"
+
+
+def test_stats_with_savings(run: Run, tmp_path: Path) -> None:
+    """Those of a dry run, within 80 columns."""
+    done = run("stats", "--savings", "--level", 9, DEMO)
+    table = done.lines[done.lines.index("copies with zstd 9:") + 1 :]
+    assert max(map(len, table)) <= 80
+    dry = run("transcode", DEMO, tmp_path / "copy", "--codec", "zstd", "--level", 9, "--dry-run")
+    assert table == dry.lines[2:-1]
+    found = run("stats", "--savings", "--json", "--codec", "lz4", "--batch-bytes", "2MiB", DEMO).json
+    jsonschema.validate(found, json.loads((DOCS / "stats.schema.json").read_text()))
+    assert found["savings"]["batchBytes"] == 2 << 20
+    assert [topic["topic"] for topic in found["savings"]["topics"]][:2] == ["access-json", "access-log"]
+
+
+def test_savings_of_a_sample(run: Run, tmp_path: Path) -> None:
+    done = run("stats", "--savings", "--sample", "200kB", DEMO / "nginx-status-0")
+    table = done.lines[done.lines.index("copies with zstd:") + 1 :]
+    assert max(map(len, table)) <= 80
+    assert re.fullmatch(r"nginx-status  2.7 MiB(  -9[5-7].\d ±[01].\d %){3}", table[1])
+    assert re.fullmatch(r"measured on a sample of .* KiB; ± 95 % confidence", table[-1])
+
+
+@pytest.mark.parametrize(("place", "more"), [(10, 0), (300, 1)])  # the statistics read no records
+def test_savings_of_damage(run: Run, tmp_path: Path, place: int, more: int) -> None:
+    """The topic is left out, and no damage is reported twice."""
+    log = tmp_path / "orders-0"
+    log.mkdir()
+    data = bytearray(recordpress.write_records([b"value %d" % n for n in range(99)]) * 2)
+    data[len(data) // 2 + place] ^= 0x80
+    (log / f"{0:020d}.log").write_bytes(data)
+    without, done = run("stats", log), run("stats", "--savings", "--json", log)
+    assert done.status == 1 and done.json["savings"]["topics"] == []
+    assert done.err.count("orders-0") == without.err.count("orders-0") + more
 
 
 def test_stats(run: Run, tmp_path: Path) -> None:

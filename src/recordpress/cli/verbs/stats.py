@@ -10,9 +10,14 @@ import recordpress
 from recordpress.cli._command import as_json, codec_plugins, paths, verb
 from recordpress.cli._findings import plural, print_skipped, report_reading
 from recordpress.cli._output import count, moment, print_json, print_table, size
+from recordpress.cli._parameters import SIZE, Codec
 from recordpress.cli._progress import Progress
+from recordpress.cli._savings import print_savings
 from recordpress.codecs import CodecRegistry
-from recordpress.log import Log, LogStats, Partition, Share, stats_of
+from recordpress.codecs.choice import CodecChoice
+from recordpress.log import Finding, Log, LogStats, Partition, Share, stats_of
+from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES
+from recordpress.log.copy.transcode import TranscodeJob
 
 _BAR = 40  # characters of the largest share
 
@@ -25,16 +30,52 @@ _BAR = 40  # characters of the largest share
         "Summarize a topic in an object store, whose large segments are sampled.",
     ),
     ("recordpress stats --json /var/kafka-logs", "Summarize all partitions of a log dir as JSON."),
-)
+    ("recordpress stats --savings --codec zstd --level 9 /var/kafka-logs",
+     "Estimate for each topic how much smaller a copy would be: with another codec, and with joined batches."),
+)  # fmt: skip
 @paths()
 @click.option("--full", is_flag=True, help="Read large segments in object stores completely instead of samples.")
+@click.option("--savings", is_flag=True, help="Also estimate the sizes of copies that transcode would make.")
+@click.option("--codec", "compression_type", type=Codec(), default="zstd", show_default=True, help="Their codec.")
+@click.option("--level", type=int, help="Their level; default: that of Kafka's Java producer.")
+@click.option(
+    "--batch-bytes",
+    type=SIZE,
+    default="256KiB",
+    show_default=True,
+    help="Size up to which their batches are joined, before compression.",
+)
+@click.option(
+    "--sample",
+    "sample_bytes",
+    metavar="SIZE",
+    type=SIZE,
+    default="64MiB",
+    show_default=True,
+    help="Bytes to recompress for the estimate; a log that is not larger is measured as a whole.",
+)
 @codec_plugins
 @as_json
-def command(paths: Sequence[str], full: bool, codecs: CodecRegistry | None, as_json: bool) -> int:
+def command(
+    paths: Sequence[str],
+    full: bool,
+    savings: bool,
+    compression_type: str,
+    level: int | None,
+    batch_bytes: int,
+    sample_bytes: int,
+    codecs: CodecRegistry | None,
+    as_json: bool,
+) -> int:
     """Summarize stored codecs, records per batch, ratios and formats.
 
     Reads headers only, and decompresses a few batches of each codec for the ratio. Segments of 64 MiB and more in an
-    object store are sampled: the figures come from eight ranges of 1 MiB that the offset index locates."""
+    object store are sampled: the figures come from eight ranges of 1 MiB that the offset index locates.
+
+    --savings recompresses a sample as transcode does: with another codec alone, with joined batches, and with settled
+    producers."""
+    most = max(batch_bytes, DEFAULT_MAX_MESSAGE_BYTES)
+    job = TranscodeJob(CodecChoice(compression_type, level, codecs), batch_bytes, max_message_bytes=most)
     log: Log = recordpress.open_log(list(paths), codecs=codecs)
     size_ = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     found: list[tuple[Partition, LogStats]] = []
@@ -45,6 +86,12 @@ def command(paths: Sequence[str], full: bool, codecs: CodecRegistry | None, as_j
     total = LogStats()
     for _, stats in found:
         total.merge(stats)
+    findings, estimate = total.findings, None
+    if savings:
+        damage: list[Finding] = []
+        estimate = job.estimate(log.partitions, sample_bytes, findings=damage)
+        known = {(one.file, one.position) for one in findings}
+        findings = findings + [one for one in damage if (one.file, one.position) not in known]
     if as_json:
         print_json(
             {
@@ -54,12 +101,16 @@ def command(paths: Sequence[str], full: bool, codecs: CodecRegistry | None, as_j
                 ],
                 "total": total.to_dict(),
                 "skipped": [finding.to_dict() for finding in log.skipped],
+                **({} if estimate is None else {"savings": estimate.to_dict()}),
             }
         )
     else:
         _print(found, total)
+        if estimate is not None:
+            print(f"\ncopies with {compression_type}{'' if level is None else f' {level}'}:")
+            print_savings(estimate)
         print_skipped(log.skipped)
-    return report_reading(total.findings)
+    return report_reading(findings)
 
 
 def _print(found: list[tuple[Partition, LogStats]], total: LogStats) -> None:
