@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import shutil
 import struct
 from pathlib import Path
 
@@ -126,7 +127,26 @@ def test_the_json_is_what_its_schema_says(partition: Path) -> None:
     for options in ({}, {"rate": "20MB/s", "price_gb": 0.1}):
         found = json.loads(json.dumps(recordpress.analyze(partition, GRID, **options).to_dict()))
         jsonschema.validate(found, schema)
-    assert list(found) == ["baseline", "cells", "recommendation", "sample", "versions"]
+    assert list(found) == ["baseline", "cells", "recommendation", "savings", "sample", "versions"]
+
+
+def test_copies_with_what_is_recommended(tmp_path: Path) -> None:
+    """Of real producers: small batches of one topic, and transactions of another."""
+    logs = tmp_path / "logs"
+    for name in ("access-log-0", "sessions-0"):
+        shutil.copytree(ROOT / "demo" / "logs" / name, logs / name)
+    found = recordpress.analyze(logs, "zstd,3", depths=(1,))
+    estimate = recordpress.transcode(logs, tmp_path / "copy", "zstd", level=3, dry_run=True)
+    assert found.savings is not None
+    assert [one[:3] + tuple(saving and saving[:3] for saving in one[3:]) for one in found.savings.topics] == [
+        one[:3] + tuple(saving and saving[:3] for saving in one[3:])
+        for one in estimate.topics  # type: ignore[union-attr]
+    ]
+
+
+def test_lines_are_not_stored(tmp_path: Path) -> None:
+    (tmp_path / "lines.txt").write_bytes(b"a line\n" * 1000)
+    assert recordpress.analyze(tmp_path / "lines.txt", "zstd,3", depths=(1,)).savings is None
 
 
 # ---- what is stored

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from recordpress.log import Finding
+from recordpress.log import Estimate, Finding
 
 DAY = 86_400  # seconds
 
@@ -126,6 +126,9 @@ class Analysis:
         By depth, and in the order in which the codecs were given.
     recommendation : dict
         What to set, and what it saves.
+    savings : Estimate | None
+        Sizes of copies with the recommended codec and level: with these alone, with joined batches, and with settled
+        producers; see `recordpress.log.Estimate`. None for a file of lines.
     sample : dict
         What was measured, of how much.
     versions : dict of str to str
@@ -145,6 +148,7 @@ class Analysis:
     baseline: Mapping[str, Any]
     cells: tuple[Cell, ...]
     recommendation: Mapping[str, Any]
+    savings: Estimate | None
     sample: Mapping[str, Any]
     versions: Mapping[str, str]
     findings: tuple[Finding, ...] = ()
@@ -156,6 +160,7 @@ class Analysis:
             "baseline": dict(self.baseline),
             "cells": [cell.to_dict() for cell in self.cells],
             "recommendation": dict(self.recommendation),
+            "savings": self.savings and self.savings.to_dict(),
             "sample": dict(self.sample),
             "versions": dict(self.versions),
         }

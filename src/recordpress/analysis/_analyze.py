@@ -19,9 +19,11 @@ from recordpress.analysis._rate import Rate, parse_rate, positive
 from recordpress.analysis._recommend import DEPTHS, Situation, choose, recommend
 from recordpress.analysis._sample import Sample, sample_log
 from recordpress.codecs import CodecRegistry
+from recordpress.codecs.choice import CodecChoice
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.files import resolve
-from recordpress.log import Progress, open_log
+from recordpress.log import Log, Progress, open_log
+from recordpress.log.copy.transcode import TranscodeJob
 from recordpress.typing import Integer
 
 Timing: TypeAlias = Literal["fastest", "median"]
@@ -31,6 +33,7 @@ LEAST_SAMPLE, MOST_SAMPLE = 1 << 10, 1 << 40
 _MOST_DEPTH = 10_000
 _BY_DEPTH_BYTES = 32 << 20  # of the sample, for what other depths would give
 _STEP_BYTES = 1 << 20
+_SAVINGS_PART = 4  # of the sample, in stored bytes: what a log of ratio 4 has there
 
 
 def analyze_log(
@@ -61,7 +64,7 @@ def analyze_log(
     price = None if price_gb is None else positive(price_gb, "price_gb")
     checked_progress(progress)
 
-    sample, skipped = sample_of(path, limit, number, registry)
+    sample, log = sample_of(path, limit, number, registry)
     meter = Meter(progress, len(sample.data) * len(settings) * len(multiples))
     measure = Measure(sample, workers, registry=registry)
     cells = _cells(sample, measure, settings, multiples, timing, meter)
@@ -69,12 +72,17 @@ def analyze_log(
     by_depth = _by_depth(sample, measure, Setting(chosen.codec, chosen.level), meter)
     total = round(sample.stored_bytes / sample.covered_bytes * sample.total_bytes)
     dictionary = _dictionary(sample)
+    savings = None
+    if log is not None:
+        job = TranscodeJob(CodecChoice(chosen.codec, chosen.level, registry))
+        savings = job.estimate(log.partitions, limit // _SAVINGS_PART, seed=number, findings=sample.findings)
     now = Situation(sample.stored_bytes, total, sample.record_bytes, sample.partitions, produced, price)
     return Analysis(
         baseline=_baseline(sample),
         cells=tuple(cells),
         recommendation={**recommend(chosen, by_depth, cells, now), "dictionary": dictionary},
-        sample={**facts_of(sample, number), "skipped": skipped, "speed": _speeds(cells, timing)},
+        savings=savings,
+        sample={**facts_of(sample, number), "skipped": skipped_in(log), "speed": _speeds(cells, timing)},
         versions={"recordpress": VERSION, **library_versions()},
         findings=tuple(sample.findings),
         rate_bytes=_rate_bytes(produced, sample),
@@ -97,17 +105,20 @@ def _multiples(depths: Sequence[Integer]) -> list[int]:
 # ---- what is there
 
 
-def sample_of(
-    path: Paths, limit: int, seed: int, registry: CodecRegistry | None
-) -> tuple[Sample, list[dict[str, Any]]]:
-    """Return the sample of a log or a file of lines, and the skipped files next to the log."""
+def sample_of(path: Paths, limit: int, seed: int, registry: CodecRegistry | None) -> tuple[Sample, Log | None]:
+    """Return the sample of a log or a file of lines, and the log."""
     if isinstance(path, str | os.PathLike):
         files, name = resolve(path, None)
         if is_lines(files, name):
             with files.open(name) as file:
-                return sample_lines(file, limit, seed), []
+                return sample_lines(file, limit, seed), None
     log = open_log(path, codecs=registry)
-    return sample_log(log, limit, seed), [finding.to_dict() for finding in log.skipped]
+    return sample_log(log, limit, seed), log
+
+
+def skipped_in(log: Log | None) -> list[dict[str, Any]]:
+    """Return the skipped files next to a log, for JSON."""
+    return [] if log is None else [finding.to_dict() for finding in log.skipped]
 
 
 def _baseline(sample: Sample) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from recordpress.analysis._analyze import (
     checked_progress,
     facts_of,
     sample_of,
+    skipped_in,
 )
 from recordpress.analysis._dictionary import DictionaryDepth, Evaluation, evaluate, held_out_bytes
 from recordpress.codecs import CodecRegistry, Dictionary
@@ -112,12 +113,12 @@ def train_on_log(
     codecs_given(codecs)
     checked_progress(progress)
 
-    sample, skipped = sample_of(path, limit, number, codecs)
+    sample, log = sample_of(path, limit, number, codecs)
     meter = Meter(progress, held_out_bytes(sample) * (len(wanted) + 1))
     evaluation = evaluate(sample, size=most, level=level, depths=wanted, dictionary_id=id, done=meter.advance)
     return DictionaryTraining(
         evaluation=evaluation,
-        sample={**facts_of(sample, number), "skipped": skipped},
+        sample={**facts_of(sample, number), "skipped": skipped_in(log)},
         versions={"recordpress": VERSION, **library_versions()},
         findings=tuple(sample.findings),
     )

@@ -17,6 +17,7 @@ from recordpress.cli._findings import report_reading
 from recordpress.cli._output import count, print_json, print_table, size, write
 from recordpress.cli._parameters import LocalPath, one_or_several
 from recordpress.cli._progress import Progress
+from recordpress.cli._savings import print_savings
 from recordpress.codecs import CodecRegistry
 from recordpress.files import LocalFileSystem
 
@@ -184,6 +185,10 @@ def _print_advice(found: Analysis) -> None:
             f"{saves['compress_cpu_seconds_a_day']:,.0f} s, to decompress once "
             f"{saves['decompress_cpu_seconds_a_day']:,.0f} s"
         )
+    if found.savings is not None:
+        print("\nwhat is stored, as a copy with the recommended codec and level:")
+        print_savings(found.savings)
+        print()
     dictionary = advice["dictionary"]
     none = "no dictionary can be trained on so few values, or so different ones"
     print(dictionary["summary"] if dictionary else none)
