@@ -7,11 +7,13 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 import recordpress
 from bench.answers import equal
 from bench.corpus import SETS
-from bench.race import Cell, Contender
-from recordpress.log import RecordDigest
+from bench.race import Cell, Contender, race as race_by
+from recordpress.log import Manifest, RecordDigest
 
 LEVEL = 3
 
@@ -179,4 +181,66 @@ def bench_transcode_memory(race, log_file, smoke):
         lambda: recordpress.log.verify(target),
         check=lambda: equal(found, records.count * batches, "record count"),
         growth_mib=grown / 1024,
+    )
+
+
+def _small_batches(directory: Path, producers: int, records: int) -> Path:
+    """The partition of a topic with log lines in batches of 8, by producers in turns."""
+    source = directory / "topic-0"
+    source.mkdir(parents=True)
+    lines, start = SETS["apache5000"].values, 1_700_000_000_000
+    with open(source / f"{0:020d}.log", "wb") as file:
+        for offset in range(0, records, 8):
+            number, options = offset // 8, {}
+            if producers:
+                options = {
+                    "producer_id": number % producers,
+                    "producer_epoch": 0,
+                    "base_sequence": number // producers * 8,
+                }
+            values = [lines[at % len(lines)] for at in range(offset, offset + 8)]
+            file.write(
+                recordpress.write_records(
+                    values, base_offset=offset, timestamps=start + offset, compression_type="snappy", **options
+                )
+            )
+    return source
+
+
+def _joined(source: Path, producers: str) -> Manifest:
+    """A copy with batches of up to 1,000 records; every producer is expired."""
+    target = source.parent / "copy" / source.name
+    shutil.rmtree(target.parent, ignore_errors=True)
+    limits = {"batch_bytes": 512 << 10, "batch_records": 1000}
+    return recordpress.transcode(source, target, "zstd", level=LEVEL, producers=producers, as_of=1 << 41, **limits)
+
+
+@pytest.mark.parametrize(("way", "producers"), [("keep", 1), ("settle", 8)])
+def bench_transcode_joined(benchmark, tmp_path_factory, smoke, way, producers):
+    """Batches of producers, joined, against the same records without producers: CPU time of all threads, proof and
+    reading back included, and the part of the saving."""
+    records = 8000 if smoke else 1_000_000
+    directory = tmp_path_factory.mktemp("joined")
+    without = _small_batches(directory / "without", 0, records)
+    source = _small_batches(directory / way, producers, records)
+    made, plain = _joined(source, way), _joined(without, "keep")
+
+    def saving(copy: Manifest) -> float:
+        return 1 - copy.totals["bytes"] / copy.totals["source_bytes"]
+
+    def check() -> None:
+        [one], [other] = made.segments, plain.segments
+        equal((one.records, other.records), (records, records), "record count")
+        # those of settled producers are without them
+        equal(one.digest, other.digest if way == "settle" else _digest(Path(one.source.file)).hexdigest(), "digest")
+
+    size = sum(map(len, SETS["apache5000"].values)) * records // SETS["apache5000"].count
+    race_by(
+        benchmark,
+        time.process_time,
+        Cell(f"join batches of {producers} producers, {way}", "apache5000", "snappy to zstd", records, size),
+        Contender("recordpress", lambda: _joined(source, way), check, rounds=3),
+        Contender("without ids", lambda: _joined(without, "keep"), rounds=3),
+        saved_percent=100 * saving(made),
+        of_saving_percent=100 * saving(made) / saving(plain),
     )

@@ -48,6 +48,7 @@ _PEER_WORDS = {
     "aiokafka_level",
     "one_thread",
     "recompress_alone",
+    "without_ids",
     "java_copies",
     "native_peer",
     "google_crc32c",
@@ -125,6 +126,8 @@ _row("transcode a segment", "apache5000", ("snappy to zstd",), recompress_alone=
 _row("transcode a segment", "apache5000", ("snappy to zstd",), at_most=True, proof_percent=(35,))
 _row("transcode a segment, 2 threads", "apache5000", ("snappy to zstd",), one_thread=(1.7,), split=(1.7,))
 _row("a topic under another codec", "apache5000", ("snappy to zstd",), consume_and_produce=(2.5,))
+for _joined in ("join batches of 1 producers, keep", "join batches of 8 producers, settle"):
+    _row(_joined, "apache5000", ("snappy to zstd",), of_saving_percent=(95,), without_ids=(1 / 1.3,))
 _row("peak memory, transcoding 1 GB", "apache5000", ("none to zstd",), at_most=True, growth_mib=(200,))
 
 # at most 1.1 times the bare work, 1.05 times for a rebuild
