@@ -24,6 +24,7 @@ class S3Server:
     requests: list[tuple[str, str, str | None]] = field(default_factory=list)
     askers: list[str] = field(default_factory=list)  # what each request says of who asks
     answers: list[Any] = field(default_factory=list)  # to GET, in place of its own: a status, or an application
+    refuses_conditions: bool = False  # as servers that know no conditional writes
 
     def url(self, path: str) -> str:
         return f"s3://{path}?endpoint_override={quote(self.endpoint, safe='')}&region=us-east-1"
@@ -66,6 +67,9 @@ class _Counting:
                 if callable(status):
                     return status(environ, start_response)
                 start_response(status, [("Content-Type", "application/xml"), ("Content-Length", "0")])
+                return [b""]
+            if self.server.refuses_conditions and "HTTP_IF_NONE_MATCH" in environ:
+                start_response("501 Not Implemented", [("Content-Length", "0")])
                 return [b""]
         return self.application(environ, start_response)
 

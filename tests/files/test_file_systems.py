@@ -125,6 +125,14 @@ def test_listings(store: Store) -> None:
     assert store.files.info(store.files.parent(inside[1].path)).is_directory
 
 
+def test_a_file_that_is_created_once(store: Store) -> None:
+    path = store.files.join(store.root, "once")
+    store.files.create_new(path, b"first")
+    with pytest.raises(FileExistsError):
+        store.files.create_new(path, b"second")
+    assert store.get("once") == b"first"
+
+
 def test_what_is_not_there(store: Store) -> None:
     path = store.files.join(store.root, "nowhere")
     for call in (store.files.info, store.files.open, store.files.list):

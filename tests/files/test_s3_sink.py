@@ -1,5 +1,6 @@
 """df.write.format("recordpress") to an object store, which cannot rename: the same log, and nothing besides."""
 
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 import recordpress
 from files.conftest import S3Server
+from patience import HANG
 from recordpress.files import resolve
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
@@ -15,9 +17,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.spark]
 
 from pyspark import cloudpickle
 
-from recordpress.files import _arrow
+from recordpress.files import _arrow, _interface
 from recordpress.log import verify
-from recordpress.log.publish import _roll_forward, commit_staged as _publish, lease as _lease
+from recordpress.log.publish import _commits, _roll_forward, commit_staged as _publish, lease as _lease
 from recordpress.spark import KafkaLogDataSource
 from recordpress.spark.schema import spark_schema
 
@@ -139,6 +141,145 @@ def test_a_driver_that_died_in_the_commit(s3: S3Server, monkeypatch: pytest.Monk
     assert values(path) == expected(*committed)
     assert verify(path, "record").findings == []
     assert not [key for key in s3.keys("logs") if "/." in key]
+
+
+# ---- two writers, one of which stalls
+
+
+def interrupted(place: Any, name: str, is_after: bool, other: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before or after the first call of a function, others work."""
+    function, is_stalled = getattr(place, name), []
+
+    def stalling(*arguments: Any, **named: Any) -> Any:
+        result = function(*arguments, **named) if is_after else None
+        if not is_stalled:
+            is_stalled.append(True)
+            other()
+        return result if is_after else function(*arguments, **named)
+
+    monkeypatch.setattr(place, name, stalling)
+
+
+STALLS: list[tuple[Any, str]] = [
+    (_publish, "prepare"),
+    (_roll_forward._Partition, "_join"),
+    (_publish, "write_journal"),
+    (_publish, "commit"),
+    (_publish, "roll_forward"),
+    (_roll_forward, "_move"),
+]
+
+
+@pytest.mark.parametrize("is_after", [False, True])
+@pytest.mark.parametrize(("place", "name"), STALLS, ids=[name for _, name in STALLS])
+def test_a_writer_that_stalls_past_its_lease(
+    place: Any, name: str, is_after: bool, s3: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another job takes its place in the meantime. Each row of a job that reports success is there once."""
+    path = s3.url("logs/f")
+    monkeypatch.setattr(_arrow, "s3_client", lambda filesystem: None)
+    monkeypatch.setattr(_interface, "_FENCE_SECONDS", 0.0)
+    monkeypatch.setattr(_lease, "COUNTS_FOR", 0.0)  # and no renewal comes in time
+    first, of_first = started(path, 1)
+    second, of_second = started(path, 2)
+    interrupted(place, name, is_after, lambda: second.commit(of_second), monkeypatch)
+    with pytest.raises(recordpress.StorageError) as caught:
+        first.commit(of_first)
+    first.abort(of_first)
+    is_committed = "the rows are committed" in "".join(getattr(caught.value, "__notes__", ()))
+    assert is_committed == (name in ("roll_forward", "_move") or (name == "commit" and is_after))
+    started(path, 9)[0].commit([])
+    assert values(path) == expected(*([1, 2] if is_committed else [2]))
+    assert verify(path, "record").findings == []
+    assert not [key for key in s3.keys("logs") if "/." in key]
+
+
+@pytest.mark.parametrize("others", [1, 2])
+@pytest.mark.parametrize("store", ["boto3", "plain", "501"])
+def test_one_commit_of_each_number(store: str, others: int, s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if the fence was there when the writer looked for it the last time."""
+    path = s3.url("logs/g")
+    if store == "plain":
+        monkeypatch.setattr(_arrow, "s3_client", lambda filesystem: None)
+    monkeypatch.setattr(_lease, "COUNTS_FOR", 0.0)
+    monkeypatch.setattr(_interface.Fence, "check", lambda *arguments: None)
+    jobs = [started(path, 10 + number) for number in range(others)]
+    first, of_first = started(path, 2)
+
+    def other() -> None:
+        for writer, messages in jobs:
+            writer.commit(messages)
+        if store == "501":
+            s3.refuses_conditions = True
+
+    # of boto3, the request itself is late
+    place, name = (_arrow, "s3_client") if store == "boto3" else (_publish, "commit")
+    interrupted(place, name, store == "boto3", other, monkeypatch)
+    with pytest.raises(recordpress.StorageError, match="another job committed since this one read the log"):
+        first.commit(of_first)
+    first.abort(of_first)
+    s3.refuses_conditions = False
+    started(path, 9)[0].commit([])
+    assert values(path) == expected(*range(10, 10 + others))
+    assert [key for key in s3.keys("logs") if "commit" in key] == [f"g/_recordpress-commit-{others:020}"]
+
+
+def test_a_commit_whose_answer_was_lost(s3: S3Server) -> None:
+    """The library sends it again, and the file is there: it is ours."""
+    files, path = resolve(s3.url("logs/h"))
+    s3.put(f"{path}/_recordpress-commit-{4:020}", b"a")
+    last = _commits.last_commit(files, path)
+    s3.put(f"{path}/_recordpress-commit-{5:020}", b"b")
+    _commits.add_commit(files, path, last, "b")
+    assert (last, _commits.last_commit(files, path)) == ((4, "a"), (5, "b"))
+    with pytest.raises(recordpress.StorageError, match="another job committed"):
+        _commits.add_commit(files, path, last, "c")
+    assert [key for key in s3.keys("logs") if "commit" in key] == [f"h/_recordpress-commit-{5:020}"]
+
+
+def test_a_lease_that_ends(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its object is gone, or cannot be renewed in time: an error of the job."""
+    monkeypatch.setattr(_interface, "_FENCE_SECONDS", 0.0)
+    monkeypatch.setattr(_lease, "RENEWED_EVERY", 0.02)
+    for case in ("gone", "late"):
+        path = s3.url(f"logs/{case}")
+        writer, messages = started(path, 1)
+
+        def end(case: str = case) -> None:
+            if case == "late":
+                monkeypatch.setattr(_lease, "COUNTS_FOR", 0.0)
+            for key in [key for key in s3.keys("logs") if "at-work" in key and case == "gone"]:
+                s3.client.delete_object(Bucket="logs", Key=key)
+            deadline = time.monotonic() + HANG
+            while any("at-work" in key for key in s3.keys("logs")):
+                assert time.monotonic() < deadline
+
+        with monkeypatch.context() as patch:
+            interrupted(_publish, "prepare", True, end, patch)
+            with pytest.raises(recordpress.StorageError, match="another one has taken its place"):
+                writer.commit(messages)
+        writer.abort(messages)
+        monkeypatch.setattr(_lease, "COUNTS_FOR", 60.0)
+    assert not [key for key in s3.keys("logs") if key.endswith(".log")]
+
+
+def test_another_program_that_writes(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While files are prepared, or after the commit: its segment is not replaced."""
+    for name, message in (("prepare", "changed a partition"), ("roll_forward", "move it away")):
+        path = s3.url(f"logs/{name}")
+        writer, messages = started(path, 1)
+        theirs = recordpress.write_records([b"x"])
+        place = f"logs/{name}/t-0/{0:020}.log"
+        with monkeypatch.context() as patch:
+            interrupted(_publish, name, False, lambda place=place, data=theirs: s3.put(place, data), patch)
+            with pytest.raises(recordpress.StorageError, match=message):
+                writer.commit(messages)
+        writer.abort(messages)
+        assert s3.get(place) == theirs
+        if name == "roll_forward":
+            s3.client.delete_object(Bucket="logs", Key=place.removeprefix("logs/"))
+            started(path, 9)[0].commit([])
+            assert values(path) == expected(1)
 
 
 def test_delete_directory(s3: S3Server) -> None:

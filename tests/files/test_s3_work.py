@@ -21,7 +21,7 @@ import recordpress
 from files.conftest import S3Server
 from log.test_transcode_log import JOINS, THOROUGH, logs_of_producers, start
 from patience import HANG
-from recordpress.files import WALK_BYTES, resolve
+from recordpress.files import WALK_BYTES, _interface, resolve
 from recordpress.log import _stats as sampling, reindex, repair, scan, stats_of, verify
 from recordpress.log.publish import lease as _lease
 
@@ -286,7 +286,7 @@ def test_a_call_that_takes_long_says_again_that_it_is_at_work(
     with _lease.lease(files, path, path) as held:
 
         def written() -> int:
-            return s3.asked("PUT").count((f"/{held}", None))
+            return s3.asked("PUT").count((f"/{held.path}.renewed", None))
 
         before = written()
         deadline = time.monotonic() + HANG
@@ -300,13 +300,14 @@ def test_a_call_that_counted_as_dead_does_not_come_back(s3: S3Server, monkeypatc
     """Nor do its tasks publish or delete anything."""
     files, path = resolve(s3.url("logs/cold"))
     with _lease.lease(files, path, path) as held:
+        monkeypatch.setattr(_interface, "_FENCE_SECONDS", 0.0)
         fenced = files.fenced(held)
         with fenced.create(f"{path}/before") as writer:
             writer.publish()
         late = fenced.create(f"{path}/after")
-        s3.client.delete_object(Bucket="logs", Key=held.partition("/")[2])
+        s3.client.delete_object(Bucket="logs", Key=held.path.partition("/")[2])
         monkeypatch.setattr(_lease, "RENEWED_EVERY", 0.01)
-        _lease._renew(files, held, Event())
+        _lease._renew(files, held, Event(), time.monotonic())
         with pytest.raises(recordpress.StorageError, match="another one has taken its place"):
             late.publish()
         late.discard()

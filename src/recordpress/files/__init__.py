@@ -17,7 +17,7 @@ meaning of files is left to `recordpress.log`.
 from recordpress.files._background import Background
 from recordpress.files._buffered import Buffered, buffered
 from recordpress.files._errors import located, move_positions, named
-from recordpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer, is_unfinished
+from recordpress.files._interface import Fence, FileInfo, FileSystem, RandomAccessFile, Writer, is_unfinished
 from recordpress.files._links import check_link, check_regular, open_file
 from recordpress.files._local import LocalFileSystem, remove_if_empty, sync_directory
 from recordpress.files._locks import only_one
@@ -33,6 +33,7 @@ __all__ = [
     "WALK_BYTES",
     "Background",
     "Buffered",
+    "Fence",
     "FileInfo",
     "FilePart",
     "FileSystem",

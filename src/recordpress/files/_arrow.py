@@ -45,6 +45,25 @@ class ArrowFileSystem(FileSystem):
     def create(self, path: str) -> Writer:
         return UploadWriter(self, path)
 
+    def create_new(self, path: str, data: bytes) -> None:
+        client = s3_client(self._fs)
+        if client is None:
+            super().create_new(path, data)
+            return
+        self.check_fence(0)
+        bucket, _, key = path.partition("/")
+        with self.errors("creating a file", path):
+            try:
+                client.put_object(Bucket=bucket, Key=key, Body=data)
+                return
+            except client.exceptions.ClientError as error:
+                status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+                if status in (409, 412):  # it exists, or another call is creating it
+                    raise FileExistsError(path) from None
+                if status != 501:
+                    raise
+        super().create_new(path, data)  # this server has no conditional writes
+
     def delete(self, path: str) -> None:
         self.check_fence()
         with self.errors("deleting a file", path), self._missing_in_hdfs(path):
@@ -90,6 +109,40 @@ class ArrowFileSystem(FileSystem):
             except NotImplementedError:  # Azure without a hierarchical namespace (apache/arrow#40405)
                 self._fs.copy_file(source, target)
                 self._fs.delete_file(source)
+
+
+def s3_client(filesystem: Any) -> Any:
+    """Return a boto3 client that only creates objects (S3's If-None-Match, which pyarrow lacks: apache/arrow#44281);
+    None for other stores and without boto3."""
+    if filesystem.type_name != "s3":
+        return None
+    try:
+        from boto3.session import Session
+        from botocore import UNSIGNED
+        from botocore.config import Config
+    except ImportError:
+        return None
+    given = filesystem.__reduce__()[1][0]
+    server = given["endpoint_override"]
+    url = server if "://" in server or not server else f"{given['scheme']}://{server}"
+    style = "path" if server and not given.get("force_virtual_addressing") else "auto"
+    client = Session().client(
+        "s3",
+        region_name=given["region"] or None,
+        endpoint_url=url or None,
+        aws_access_key_id=given["access_key"] or None,
+        aws_secret_access_key=given["secret_key"] or None,
+        aws_session_token=given["session_token"] or None,
+        verify=given.get("tls_ca_file_path") or None,
+        config=Config(
+            s3={"addressing_style": style}, **({"signature_version": UNSIGNED} if given["anonymous"] else {})
+        ),
+    )
+    # a header, as versions before 1.35 know no parameter for it
+    client.meta.events.register(
+        "before-call.s3.PutObject", lambda params, **_: params["headers"].update({"If-None-Match": "*"})
+    )
+    return client
 
 
 def _info(info: Any) -> FileInfo:

@@ -14,6 +14,10 @@ class NotFoundError(StorageError, FileNotFoundError):
     """A StorageError that is also a FileNotFoundError, as for a local path."""
 
 
+class ExistsError(StorageError, FileExistsError):
+    """A StorageError that is also a FileExistsError, as for a local path."""
+
+
 @contextmanager
 def located(position: int, file: str | Path | None = None) -> Iterator[None]:
     """Give an error about a part of a file its positions in the whole file.
@@ -88,8 +92,10 @@ def storage_errors(what: str, url: str, secrets: Iterable[str] = ()) -> Iterator
         return
     except (RecordpressError, MemoryError):
         raise
+    except FileExistsError:
+        failure: StorageError = ExistsError("there is such a file", file=url)
     except FileNotFoundError:
-        failure: StorageError = NotFoundError("there is no such file or directory", file=url)
+        failure = NotFoundError("there is no such file or directory", file=url)
     except Exception as error:
         text = without_secrets(f"{what} failed: {type(error).__name__}: {error}", secrets)
         failure = StorageError(text, file=url)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from inspect import signature
 from typing import Any
 
 from recordpress._file_names import printable, without_secrets
@@ -36,6 +37,15 @@ class FsspecFileSystem(FileSystem):
 
     def create(self, path: str) -> Writer:
         return UploadWriter(self, path)
+
+    def create_new(self, path: str, data: bytes) -> None:
+        create = getattr(self._fs, "_pipe_file", self._fs.pipe_file)
+        if "mode" not in signature(create).parameters:  # fsspec before 2024.12
+            super().create_new(path, data)
+            return
+        self.check_fence(0)
+        with self.errors("creating a file", path):
+            self._fs.pipe_file(path, data, mode="create")
 
     def delete(self, path: str) -> None:
         self.check_fence()

@@ -6,11 +6,12 @@ Paths are text in the file system's own form: ``/var/kafka-logs/orders-0``, ``bu
 from __future__ import annotations
 
 import re
+import time
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from recordpress._file_names import printable
 from recordpress.errors import CorruptRecordError, StorageError
@@ -19,6 +20,7 @@ from recordpress.files._errors import storage_errors
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+_FENCE_SECONDS = 1.0  # a fence that was there is not looked for again; chosen, not measured
 _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 
@@ -194,6 +196,51 @@ class Writer(ABC):
         self.discard()
 
 
+class Fence:
+    """File that exists while a job may write to a store, and ends with the job.
+
+    Parameters
+    ----------
+    path : str
+
+    Examples
+    --------
+    >>> from recordpress.files import Fence
+    >>> Fence("bucket/logs/.lease").path
+    'bucket/logs/.lease'
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._is_over = False
+        self._seen = float("-inf")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Fence, (self.path,)  # clocks of other machines differ
+
+    def end(self) -> None:
+        """End the job's permission in this process, even if the file cannot be deleted."""
+        self._is_over = True
+
+    def check(self, files: FileSystem, seconds: float | None = None) -> None:
+        """Look for the file, unless it was there in the last `seconds` (default: 1); raise a StorageError without
+        it."""
+        begun = time.monotonic()
+        if not self._is_over and begun - self._seen < (_FENCE_SECONDS if seconds is None else seconds):
+            return
+        try:
+            if not self._is_over:
+                files.info(self.path)
+                self._seen = begun
+                return
+        except FileNotFoundError:
+            self._is_over = True
+        raise StorageError(
+            "it is gone: the job that this file is for has ended, or another one has taken its place",
+            file=files.url(self.path),
+        )
+
+
 class FileSystem(ABC):
     """A tree of directories and files.
 
@@ -208,7 +255,7 @@ class FileSystem(ABC):
     ['00000000000000000000.index', '00000000000000000000.log']
     """
 
-    _fence: str | None = None
+    _fence: Fence | None = None
     _secrets: tuple[str, ...] = ()  # of the URL, which messages do not quote
 
     @abstractmethod
@@ -263,30 +310,36 @@ class FileSystem(ABC):
     def make_directory(self, path: str) -> None:
         """Make a directory and its parents; an existing directory is not an error."""
 
-    def fenced(self, path: str | None) -> Self:
-        """The same store for the tasks of a job, which may outlive it: they publish and delete only while there is a
-        file at `path`, which ends with the job; None ends that. (On a local disk a renamed directory does more.)
+    def create_new(self, path: str, data: bytes) -> None:
+        """Create a small file; raise FileExistsError if there is one. Of two calls at once only one succeeds where the
+        store creates exclusively: S3 with boto3, and some stores of fsspec."""
+        self.check_fence(0)
+        try:
+            self.info(path)
+        except FileNotFoundError:
+            with self.create(path) as writer:
+                writer.write(data)
+                writer.publish()
+            return
+        raise FileExistsError(self.url(path))
+
+    def fenced(self, fence: Fence | None) -> Self:
+        """The same store for a job and its tasks, which may outlive it: they publish and delete only while the fence is
+        there. None ends that. (On a local disk a renamed directory does more.)
         """
         made = copy(self)
-        made._fence = path
+        made._fence = fence
         return made
 
-    def check_fence(self) -> None:
-        """Raise if the job has ended.
+    def check_fence(self, seconds: float | None = None) -> None:
+        """Raise if the job has ended; `seconds` is for `Fence.check`.
 
         Raises
         ------
         StorageError
         """
-        if self._fence is None:
-            return
-        try:
-            self.info(self._fence)
-        except FileNotFoundError:
-            raise StorageError(
-                "it is gone: the job that this file is for has ended, or another one has taken its place",
-                file=self.url(self._fence),
-            ) from None
+        if self._fence is not None:
+            self._fence.check(self, seconds)
 
     def check_link(self, info: FileInfo, root: str) -> None:  # noqa: B027
         """Refuse a link that leads out of `root`, or to nothing. Most stores have no links.

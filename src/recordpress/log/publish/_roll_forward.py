@@ -19,7 +19,7 @@ from recordpress._file_names import LEADER_EPOCH_CHECKPOINT, LOG_FILE_SUFFIX, PR
 from recordpress.checksum import crc32c
 from recordpress.errors import CorruptRecordError, RecordpressError, StorageError
 from recordpress.files import FileInfo, FileSystem, LocalFileSystem, remove_if_empty, sync_directory
-from recordpress.files.read_back import publish_checked
+from recordpress.files.read_back import file_checksum, publish_checked
 from recordpress.log._file_records import FileRecords
 from recordpress.log.check.rebuild import SidecarBuilder
 from recordpress.log.publish._journal import STREAMS, WRITES, Journal, PlannedSegment, written_batches, written_ids
@@ -113,8 +113,21 @@ def _move(files: FileSystem, target: str, job: str, group: list[PlannedSegment])
         if file not in waiting and not _has_size(files, files.join(place, file), size):
             gone = files.url(files.join(job, _READY, name, file))
             raise StorageError("a segment of a committed job is gone", file=gone)
+    there = {info.name for info in files.list(place)}
     for info in sorted(found, key=lambda info: (info.name.endswith(LOG_FILE_SUFFIX), info.name)):
+        if info.name in there and info.name.endswith(LOG_FILE_SUFFIX):
+            with files.open(info.path) as ready:  # the same bytes: the store was interrupted after it copied the file
+                _refuse_other(files, files.join(place, info.name), file_checksum(ready))
         files.move(info.path, files.join(place, info.name))
+
+
+def _refuse_other(files: FileSystem, path: str, checksum: int | None = None) -> None:
+    """Raise an error if another program made a segment of this name; with a checksum, if it has other bytes."""
+    with suppress(FileNotFoundError), files.open(path) as file:
+        if checksum is None or file_checksum(file) != checksum:
+            raise StorageError(
+                "another program made this segment, whose name a committed job needs: move it away", file=file.name
+            )
 
 
 def _has_size(files: FileSystem, path: str, size: int) -> bool:
@@ -211,6 +224,7 @@ class _Partition:
             if not _has_size(self._files, target, staged.bytes):
                 raise StorageError("a staged segment is gone", file=self._files.url(path)) from None
             return
+        _refuse_other(self._files, target)
         with file:
             stamp.stamp_in_place(path, headers_of(file, staged.bytes))
         self._sidecars(segment, stamp, builder, producers)

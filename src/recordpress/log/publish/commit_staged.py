@@ -3,9 +3,13 @@
 ::
 
     lock ──► finish or delete other jobs ──► plan ──► journal ──► roll forward ──► _SUCCESS
-                                                └─► in a store, which cannot rename: all files first
+                                                └─► in a store: all files first, and a commit after the journal
 
 Rolling a journal forward is idempotent: it is repeated until it succeeds.
+
+On a local disk the lock ends with its process, and the journal is the commit. In a store the lock is a lease, which a
+job can lose without a notice while it waits. So all its writes are fenced, and its commit is the next of a numbered
+series of files: only one job can create it (_commits).
 """
 
 from __future__ import annotations
@@ -13,17 +17,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from recordpress._arguments import INT32_MAX
 from recordpress._file_names import LOG_FILE_SUFFIX, TopicPartition, printable
 from recordpress.errors import InvalidArgumentError, RecordpressError, StorageError
-from recordpress.files import FileInfo, FileSystem, LocalFileSystem, only_one, remove_if_empty
+from recordpress.files import Fence, FileInfo, FileSystem, LocalFileSystem, only_one, remove_if_empty
 from recordpress.log._end_offset import end_offset
 from recordpress.log._layout import SEGMENT_FILE
 from recordpress.log._open import open_paths
 from recordpress.log.check.broker_lock import refuse_running_broker
+from recordpress.log.publish._commits import Commit, add_commit, last_commit
 from recordpress.log.publish._journal import (
     Journal,
     PlannedSegment,
@@ -73,8 +78,9 @@ def commit_staged(
     `batch_id` the stream: nothing is written if that job, that batch or a later one was committed.
     """
     check_target(stage.files, stage.target)
-    with _locked(stage.files, stage.root, stage.target):
-        _settle(stage)
+    with _locked(stage) as stage:
+        last = last_commit(stage.files, stage.target)
+        _settle(stage, last)
         if write_id is not None and _was_written(stage, write_id, batch_id):
             stage.clear()
             return []
@@ -92,11 +98,37 @@ def commit_staged(
         )
         if journal.segments or journal.remove:
             stage.files.make_directory(stage.path)
+            before = _contents(stage, journal)
             prepare(stage.files, stage.target, stage.path, journal)
+            if before != _contents(stage, journal):
+                raise StorageError(
+                    "another program changed a partition while this job prepared its files: write the rows again",
+                    file=stage.files.url(stage.target),
+                )
             write_journal(stage.files, stage.path, journal)
-            _finish(stage.files, stage.target, stage.path, journal)
-        stage.clear()
+            commit(stage, last)
+            _finish(stage.files, stage.target, stage.path)
+        else:
+            stage.clear()
     return _changes(journal)
+
+
+def commit(stage: Stage, last: Commit) -> None:
+    """Commit the journal in a store; on a local disk it is committed when it is written."""
+    if not isinstance(stage.files, LocalFileSystem):
+        add_commit(stage.files, stage.target, last, stage.job)
+
+
+def _contents(stage: Stage, journal: Journal) -> list[tuple[str, int | None]]:
+    """Return paths and sizes of the segments in the journal's partitions in a store, where no lock keeps others from
+    changing them."""
+    directories = {one.directory for one in journal.segments} | {path.partition("/")[0] for path in journal.remove}
+    found: list[tuple[str, int | None]] = []
+    for name in sorted(() if isinstance(stage.files, LocalFileSystem) else directories):
+        with suppress(FileNotFoundError):
+            listed = stage.files.list(stage.files.join(stage.target, name))
+            found += [(one.path, one.size) for one in listed if one.name.endswith(LOG_FILE_SUFFIX)]
+    return found
 
 
 def _was_written(stage: Stage, write_id: str, batch_id: int | None) -> bool:
@@ -106,11 +138,19 @@ def _was_written(stage: Stage, write_id: str, batch_id: int | None) -> bool:
 
 
 def withdraw(stage: Stage) -> None:
-    """Delete a job's directory, unless its journal exists: then the next commit finishes it."""
-    try:
-        stage.files.info(stage.files.join(stage.path, JOURNAL))
-    except FileNotFoundError:
+    """Delete a job's directory, unless it was committed: then the next commit finishes it."""
+    if not _is_committed(stage, stage.path, last_commit(stage.files, stage.target)):
         stage.clear()
+
+
+def _is_committed(stage: Stage, path: str, last: Commit) -> bool:
+    if not isinstance(stage.files, LocalFileSystem):
+        return stage.files.name(path) == last.job
+    try:
+        stage.files.info(stage.files.join(path, JOURNAL))
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def check_target(files: FileSystem, target: str) -> None:
@@ -134,32 +174,25 @@ def check_target(files: FileSystem, target: str) -> None:
 
 
 @contextmanager
-def _locked(files: FileSystem, root: str, target: str) -> Iterator[None]:
-    """Lock the log dir against other jobs, which wait."""
-    if isinstance(files, LocalFileSystem):
-        files.make_directory(target)
-        with ExitStack() as held:
-            _enter(held, f"{root}.lock", target)
-            try:
-                yield
-            finally:
-                remove_if_empty(files, root)  # under its lock
-        return
+def _locked(stage: Stage) -> Iterator[Stage]:
+    """Lock the log dir against other jobs, which wait; yield the stage for the job that holds the lock."""
+    files, root = stage.files, stage.root
+    with ExitStack() as held:
+        if isinstance(files, LocalFileSystem):
+            files.make_directory(stage.target)
+            _enter(held, f"{root}.lock", stage.target)
+            held.callback(remove_if_empty, files, root)  # under its lock
+            yield stage
+        else:
+            held.callback(remove_if_empty, files, root)
+            yield replace(stage, files=files.fenced(_enter_lease(held, stage)))
+
+
+def _enter_lease(held: ExitStack, stage: Stage) -> Fence:
     deadline = time.monotonic() + _PATIENCE
-    leased = _lease(files, root, target, deadline)
-    try:
-        yield
-    finally:
-        leased.__exit__(None, None, None)
-        remove_if_empty(files, root)
-
-
-def _lease(files: FileSystem, root: str, target: str, deadline: float):  # type: ignore[no-untyped-def]
     while True:
-        held = lease(files, root, target)
         try:
-            held.__enter__()
-            return held
+            return held.enter_context(lease(stage.files, stage.root, stage.target))
         except InvalidArgumentError:
             if time.monotonic() > deadline:
                 raise
@@ -175,15 +208,13 @@ def _enter(held: ExitStack, lock: str, target: str) -> None:
         ) from None
 
 
-def _settle(stage: Stage) -> None:
+def _settle(stage: Stage, last: Commit) -> None:
     """Finish committed jobs, and delete jobs that ended without a commit."""
     for path in staged_jobs(stage.files, stage.root):
         if path == stage.path:
             continue
-        journal = read_journal(stage.files, path)
-        if journal is not None:
-            _finish(stage.files, stage.target, path, journal)
-            stage.files.delete_directory(path)
+        if _is_committed(stage, path, last):
+            _finish(stage.files, stage.target, path)
         elif stage.replaces(stage.files.name(path)) or _is_over(stage.files, path):
             stage.files.delete_directory(path)
 
@@ -206,9 +237,13 @@ def _tree(files: FileSystem, path: str) -> Iterator[FileInfo]:
             yield info
 
 
-def _finish(files: FileSystem, target: str, path: str, journal: Journal) -> None:
+def _finish(files: FileSystem, target: str, path: str) -> None:
+    """Roll the journal of a committed job forward, and delete the job's directory."""
     try:
-        roll_forward(files, target, path, journal)
+        journal = read_journal(files, path)
+        if journal is not None:  # otherwise the directory was being deleted
+            roll_forward(files, target, path, journal)
+        files.delete_directory(path)
     except (RecordpressError, OSError) as error:
         error.add_note(
             f"the rows are committed: the next job that writes to {files.url(target)}, even one without rows, "

@@ -2,27 +2,30 @@
 
 ::
 
-    write own object ──► list the others ──► all dead: work, and rewrite the object regularly ──► delete it
+    write own object ──► list the others ──► all dead: work, and renew the lease regularly ──► delete it
                                          └─► one alive: delete own object, refuse
 
 Listings of object stores show all earlier writes (S3 since 2020), so at least one of two calls sees the other; both may
-be refused. The object of a killed call expires when it is old by the store's clock, or when it came from this system
-and its process has ended.
+be refused. The lease of a killed call expires when it is old by the store's clock, or when it came from this system
+and its process has ended. The object is written once: a late renewal, which writes another one next to it, cannot bring
+it back after another call deleted it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event
 from uuid import uuid4
 
 from recordpress.errors import InvalidArgumentError
-from recordpress.files import Background, FileInfo, FileSystem
+from recordpress.files import Background, Fence, FileSystem
 
 _PREFIX = ".recordpress-at-work-"
+_RENEWED = ".renewed"
 _LARGEST = 4096  # bytes to read of another call's object; ours are far smaller
 RENEWED_EVERY = 15.0  # seconds: three renewals may fail before the lease ends
 COUNTS_FOR = 60.0  # seconds after the object was written; chosen, not measured
@@ -34,16 +37,17 @@ def is_lease(name: str) -> bool:
 
 
 @contextmanager
-def lease(files: FileSystem, directory: str, target: str) -> Iterator[str]:
-    """Hold a lease in `directory` for work on `target`; yield the path of its object, which disappears with the
+def lease(files: FileSystem, directory: str, target: str) -> Iterator[Fence]:
+    """Hold a lease in `directory` for work on `target`; yield the fence for that work, whose file disappears with the
     lease."""
-    own = files.join(directory, f"{_PREFIX}{uuid4().hex}")
+    own = Fence(files.join(directory, f"{_PREFIX}{uuid4().hex}"))
     stop = Event()
     files.make_directory(directory)
     try:
-        _write(files, own)
-        _refuse_others(files, directory, own, target)
-        renewal = Background(lambda: _renew(files, own, stop), "recordpress lease")
+        begun = time.monotonic()
+        _write(files, own.path)
+        _refuse_others(files, directory, own.path, target)
+        renewal = Background(lambda: _renew(files, own, stop, begun), "recordpress lease")
         try:
             yield own
         finally:
@@ -51,7 +55,7 @@ def lease(files: FileSystem, directory: str, target: str) -> Iterator[str]:
             renewal.wait()
     finally:
         with suppress(OSError):  # it expires
-            files.delete(own)
+            _delete(files, own.path)
 
 
 def _write(files: FileSystem, path: str) -> None:
@@ -60,38 +64,53 @@ def _write(files: FileSystem, path: str) -> None:
         writer.publish()
 
 
-def _renew(files: FileSystem, path: str, stop: Event) -> None:
+def _renew(files: FileSystem, own: Fence, stop: Event, renewed: float) -> None:
+    """Renew the lease regularly; end the lease if the object is gone, or before others may take it for expired."""
     while not stop.wait(RENEWED_EVERY):
+        begun = time.monotonic()
+        if begun - renewed > COUNTS_FOR - RENEWED_EVERY:
+            break
         try:
-            files.info(path)
-            _write(files, path)
-        except FileNotFoundError:
-            return  # this lease expired, and another call works
+            files.info(own.path)
+            _write(files, own.path + _RENEWED)
+            renewed = begun
+        except FileNotFoundError:  # another call works
+            break
         except OSError:
             pass  # the next attempt may succeed before the lease expires
+    else:
+        return
+    own.end()
+    with suppress(OSError):
+        _delete(files, own.path)
+
+
+def _delete(files: FileSystem, path: str) -> None:
+    for one in (path, path + _RENEWED):
+        with suppress(FileNotFoundError):
+            files.delete(one)
 
 
 def _refuse_others(files: FileSystem, directory: str, own: str, target: str) -> None:
-    found = [info for info in files.list(directory) if is_lease(info.name)]
-    now = next((info.modified for info in found if info.name == files.name(own)), None)
-    for info in found:
-        if info.name == files.name(own):
-            continue
-        if _lives(files, info, now):
+    found = {info.name: info for info in files.list(directory) if is_lease(info.name)}
+    now = found[files.name(own)].modified if files.name(own) in found else None
+    for name in {name.removesuffix(_RENEWED) for name in found} - {files.name(own)}:
+        times = [found[one].modified for one in (name, name + _RENEWED) if one in found]
+        path = files.join(directory, name)
+        if name in found and _lives(files, path, max((one for one in times if one is not None), default=None), now):
             raise InvalidArgumentError(
-                f"another call is writing to {files.url(target)}, as {files.url(info.path)} shows. If that call has "
+                f"another call is writing to {files.url(target)}, as {files.url(path)} shows. If that call has "
                 f"died, its lease expires after {COUNTS_FOR:.0f} seconds",
                 field="dst",
             )
-        with suppress(FileNotFoundError):
-            files.delete(info.path)
+        _delete(files, path)
 
 
-def _lives(files: FileSystem, info: FileInfo, now: float | None) -> bool:
-    if now is not None and info.modified is not None and now - info.modified >= COUNTS_FOR:
+def _lives(files: FileSystem, path: str, modified: float | None, now: float | None) -> bool:
+    if now is not None and modified is not None and now - modified >= COUNTS_FOR:
         return False
     try:
-        with files.open(info.path) as file:
+        with files.open(path) as file:
             owner = json.loads(file.read_at(0, min(file.size, _LARGEST)))
         system, process = owner["system"], owner["process"]
     except FileNotFoundError:
