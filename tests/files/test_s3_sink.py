@@ -19,7 +19,7 @@ from pyspark import cloudpickle
 
 from recordpress.files import _arrow, _interface
 from recordpress.log import verify
-from recordpress.log.publish import _commits, _roll_forward, commit_staged as _publish, lease as _lease
+from recordpress.log.publish import _commits, _journal, _roll_forward, commit_staged as _publish, lease as _lease
 from recordpress.spark import KafkaLogDataSource
 from recordpress.spark.schema import spark_schema
 
@@ -125,7 +125,7 @@ def test_a_driver_that_died_in_the_commit(s3: S3Server, monkeypatch: pytest.Monk
         return moving
 
     steps: list[tuple[Any, str, Any]] = [(_roll_forward._Partition, name, killed) for name in ("_join", "_beside")]
-    steps += [(_publish, "write_journal", killed), (_publish, "roll_forward", killed)]
+    steps += [(_journal.Journal, "write", killed), (_publish, "roll_forward", killed)]
     steps += [(_arrow.ArrowFileSystem, "move", killed_after(moved)) for moved in (0, 1, 5)]
     for number, (place, name, fault) in enumerate(steps, 1):
         writer, messages = started(path, number)
@@ -163,8 +163,8 @@ def interrupted(place: Any, name: str, is_after: bool, other: Any, monkeypatch: 
 STALLS: list[tuple[Any, str]] = [
     (_publish, "prepare"),
     (_roll_forward._Partition, "_join"),
-    (_publish, "write_journal"),
-    (_publish, "commit"),
+    (_journal.Journal, "write"),
+    (_publish, "add_commit"),
     (_publish, "roll_forward"),
     (_roll_forward, "_move"),
 ]
@@ -187,7 +187,7 @@ def test_a_writer_that_stalls_past_its_lease(
         first.commit(of_first)
     first.abort(of_first)
     is_committed = "the rows are committed" in "".join(getattr(caught.value, "__notes__", ()))
-    assert is_committed == (name in ("roll_forward", "_move") or (name == "commit" and is_after))
+    assert is_committed == (name in ("roll_forward", "_move") or (name == "add_commit" and is_after))
     started(path, 9)[0].commit([])
     assert values(path) == expected(*([1, 2] if is_committed else [2]))
     assert verify(path, "record").findings == []
@@ -213,7 +213,7 @@ def test_one_commit_of_each_number(store: str, others: int, s3: S3Server, monkey
             s3.refuses_conditions = True
 
     # of boto3, the request itself is late
-    place, name = (_arrow, "s3_client") if store == "boto3" else (_publish, "commit")
+    place, name = (_arrow, "s3_client") if store == "boto3" else (_publish, "add_commit")
     interrupted(place, name, store == "boto3", other, monkeypatch)
     with pytest.raises(recordpress.StorageError, match="another job committed since this one read the log"):
         first.commit(of_first)

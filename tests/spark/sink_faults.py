@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from recordpress.log.publish import _roll_forward, commit_staged as _publish
+from recordpress.log.publish import _journal, _roll_forward, commit_staged as _publish
 from recordpress.spark import KafkaLogDataSource
 from recordpress.spark._sink import KafkaLogWriter
 from recordpress.spark._sink_rows import TaskRows
@@ -18,7 +18,7 @@ from recordpress.spark._stream_sink import KafkaLogStreamWriter
 IN_TASKS = {"first row": (TaskRows, "add"), "last file": (TaskRows, "finish"), "message": (TaskRows, "discard")}
 IN_COMMIT = {
     "commit": (_publish, "_settle"),
-    "journal": (_publish, "write_journal"),
+    "journal": (_journal.Journal, "write"),
     "first segment": (_publish, "roll_forward"),
     "second segment": (_roll_forward._Partition, "_segment"),
     "id": (_roll_forward, "_remember"),

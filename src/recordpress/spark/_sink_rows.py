@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 import pyarrow as pa
@@ -37,7 +38,7 @@ class TaskRows:
 
     def __init__(self, stage: Stage, options: WriteOptions, now_ms: int) -> None:
         self._stage, self._options, self._now = stage, options, now_ms
-        self._attempt = ""
+        self._attempt, self._numbers = "", count()
         self._waiting: dict[tuple[str, int], _Waiting] = {}
         self._rows = 0
         self._has_offsets = False
@@ -139,7 +140,13 @@ class TaskRows:
         if found is None:
             self._attempt = self._attempt or self._stage.attempt()
             staged = StagedPartition(
-                self._stage, self._attempt, topic, partition, self._options.segment_bytes, self._has_offsets
+                self._stage,
+                self._attempt,
+                self._numbers,
+                topic,
+                partition,
+                self._options.segment_bytes,
+                self._has_offsets,
             )
             found = self._waiting[topic, partition] = _Waiting(staged)
         return found

@@ -1,69 +1,126 @@
-"""The committed plan of a job, as a JSON file next to its staged segments."""
+"""The committed plan of a job, as a file of JSON lines next to its staged segments.
+
+::
+
+    {"journal": 1, ...}                          the job
+    {"directory": "orders-0", "is_new": false}   a partition
+    "00000000000000000000.log"                   a file of it to delete
+    [0, 300]                                     a segment of the log, from one offset to another
+    ["<attempt>", 0, 81920, ...]                 a staged segment in it
+    {"lines": 5}                                 the end
+
+It is written and read in pieces, partition by partition: a job may have millions of staged segments.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from recordpress._file_names import TopicPartition
 from recordpress.errors import CorruptRecordError
-from recordpress.files import FileSystem
+from recordpress.files import FileSystem, RandomAccessFile
+from recordpress.log._json_lines import read_lines, write_lines
 from recordpress.log.publish.staging import JOURNAL, StagedSegment
 
 WRITES = "_recordpress-writes.json"  # brokers ignore unknown files
 STREAMS = "_recordpress-streams.json"
-_LARGEST = 1 << 28  # bytes: enough for several hundred thousand segments
+_LARGEST = 1 << 28  # bytes of the files above, which have at most 10,000 entries
+_FORM = 1
 _RULE = "journal of staged segments"
+_ATTEMPT = re.compile("[0-9a-f]{32}")
 
 
-@dataclass(frozen=True)
-class PlannedSegment:
-    """Segment of the log, in a directory of the log dir, and its staged segments."""
+class PlannedSegment(NamedTuple):
+    """Segment of the log, and its staged segments."""
 
-    directory: str
     base_offset: int
     next_offset: int
-    staged: tuple[StagedSegment, ...]
+    staged: list[StagedSegment]
+
+
+@dataclass(slots=True)
+class PlannedPartition:
+    """Partition that a job changes: whether it is new, the names of the files to replace, and its segments in order."""
+
+    directory: str
+    is_new: bool
+    remove: list[str] = field(default_factory=list)
+    segments: list[PlannedSegment] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Journal:
-    """Plan of a job: its segments in order of directories, the directories that existed (`grown`), and the files to
-    replace (`remove`)."""
+    """Plan of a job in its directory, without its partitions."""
 
+    files: FileSystem
+    path: str
     has_offsets: bool
     index_interval_bytes: int
-    segments: tuple[PlannedSegment, ...]
-    grown: tuple[str, ...]
-    remove: tuple[str, ...]
     write_id: str | None = None
     batch_id: int | None = None
+    replaces: bool = False  # some partitions have files to delete
 
+    def write(self, partitions: Iterable[PlannedPartition]) -> None:
+        """Write the journal, and read it back where it has no name yet: it is final when it has one."""
+        with self.files.create(self.files.join(self.path, JOURNAL)) as writer:
+            write_lines(writer, self._lines(partitions))
+            if (written := writer.written()) is not None:
+                with written:
+                    for _ in _partitions(written):
+                        pass
+            writer.publish()
 
-def write_journal(files: FileSystem, path: str, journal: Journal) -> None:
-    """Write the journal to a job's directory."""
-    with files.create(files.join(path, JOURNAL)) as writer:
-        writer.write(json.dumps(asdict(journal)).encode())
-        writer.publish()
+    def partitions(self) -> Iterator[PlannedPartition]:
+        """Read the partitions one by one."""
+        with self.files.open(self.files.join(self.path, JOURNAL)) as file:
+            yield from _partitions(file)
+
+    def _lines(self, partitions: Iterable[PlannedPartition]) -> Iterator[Any]:
+        yield {
+            "journal": _FORM,
+            "has_offsets": self.has_offsets,
+            "index_interval_bytes": self.index_interval_bytes,
+            "write_id": self.write_id,
+            "batch_id": self.batch_id,
+            "replaces": self.replaces,
+        }
+        count = 1
+        for partition in partitions:
+            yield {"directory": partition.directory, "is_new": partition.is_new}
+            yield from partition.remove
+            count += 1 + len(partition.remove)
+            for base_offset, next_offset, staged in partition.segments:
+                yield base_offset, next_offset
+                for one in staged:
+                    yield one[2:]
+                count += 1 + len(staged)
+        yield {"lines": count}
 
 
 def read_journal(files: FileSystem, path: str) -> Journal | None:
-    """Read the journal from a job's directory; None if the job was not committed."""
+    """Read the journal in a job's directory; None if the job wrote none."""
     try:
-        with files.open(files.join(path, JOURNAL)) as file:
-            data = file.read_exactly(0, min(file.size, _LARGEST))
-            name = file.name
+        with files.open(files.join(path, JOURNAL)) as file, _checked(file):
+            first = next(read_lines(file, _RULE), None)
+            if not isinstance(first, dict) or first["journal"] != _FORM:
+                raise ValueError("another release, or another program, wrote it")
+            write_id, batch_id = first["write_id"], first["batch_id"]
+            return Journal(
+                files,
+                path,
+                bool(first["has_offsets"]),
+                int(first["index_interval_bytes"]),
+                None if write_id is None else str(write_id),
+                None if batch_id is None else int(batch_id),
+                bool(first["replaces"]),
+            )
     except FileNotFoundError:
         return None
-    try:
-        journal = _journal_of(json.loads(data))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise CorruptRecordError(f"not a journal of recordpress: {error}"[:300], file=name, rule=_RULE) from None
-    if odd := [place for place in _places(journal) if not _is_inside(place)]:
-        raise CorruptRecordError(f"{odd[0]!r} is outside the log directory"[:300], file=name, rule=_RULE)
-    return journal
 
 
 def written_ids(files: FileSystem, target: str) -> list[str]:
@@ -95,33 +152,47 @@ def _read(files: FileSystem, path: str, missing: Any) -> tuple[Any, str]:
         return None, name
 
 
-def _journal_of(read: dict[str, Any]) -> Journal:
-    segments = tuple(
-        PlannedSegment(
-            str(one["directory"]),
-            int(one["base_offset"]),
-            int(one["next_offset"]),
-            tuple(StagedSegment(**staged) for staged in one["staged"]),
-        )
-        for one in read["segments"]
-    )
-    return Journal(
-        bool(read["has_offsets"]),
-        int(read["index_interval_bytes"]),
-        segments,
-        tuple(read["grown"]),
-        tuple(read["remove"]),
-        None if read.get("write_id") is None else str(read["write_id"]),
-        None if read.get("batch_id") is None else int(read["batch_id"]),
-    )
+def _partitions(file: RandomAccessFile) -> Iterator[PlannedPartition]:
+    with _checked(file):
+        lines = read_lines(file, _RULE)
+        next(lines)
+        count, partition, place, expected = 1, None, None, None
+        for line in lines:
+            count += 1
+            if expected is not None:
+                raise ValueError("lines after the end")
+            if isinstance(line, dict):
+                if "lines" in line:
+                    expected = line["lines"] + 1
+                    continue
+                if partition is not None:
+                    yield partition
+                partition = PlannedPartition(line["directory"], bool(line["is_new"]))
+                place = TopicPartition.of_directory(partition.directory)
+                if place is None or "/" in partition.directory:
+                    raise ValueError(f"{partition.directory!r} is outside the log directory")
+            elif partition is None or place is None:
+                raise ValueError("no partition before a segment")
+            elif isinstance(line, str):
+                if "/" in line or line in ("", ".", ".."):
+                    raise ValueError(f"{line!r} is outside the log directory")
+                partition.remove.append(line)
+            elif len(line) == 2:
+                partition.segments.append(PlannedSegment(int(line[0]), int(line[1]), []))
+            else:
+                if not _ATTEMPT.fullmatch(line[0]) or set(map(type, line[1:])) != {int}:
+                    raise ValueError(f"not a staged segment: {line}")
+                partition.segments[-1].staged.append(StagedSegment(place.topic, place.partition, *line))
+        if partition is not None:
+            yield partition
+        if count != expected:
+            raise ValueError("it is cut")
 
 
-def _places(journal: Journal) -> Iterator[str]:
-    for segment in journal.segments:
-        yield f"{segment.directory}/x"
-    yield from journal.remove
-
-
-def _is_inside(place: str) -> bool:
-    directory, _, name = place.partition("/")
-    return bool(name) and "/" not in name and TopicPartition.of_directory(directory) is not None
+@contextmanager
+def _checked(file: RandomAccessFile) -> Iterator[None]:
+    """Turn errors about the content of a journal into a CorruptRecordError."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError) as error:
+        raise CorruptRecordError(f"not a journal of recordpress: {error}"[:300], file=file.name, rule=_RULE) from None

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from itertools import groupby
 from pathlib import Path
+from typing import TypeVar
 
 from recordpress._file_names import LEADER_EPOCH_CHECKPOINT, LOG_FILE_SUFFIX, PRODUCER_SNAPSHOT_FILE_SUFFIX
 from recordpress.checksum import crc32c
@@ -22,7 +23,15 @@ from recordpress.files import FileInfo, FileSystem, LocalFileSystem, remove_if_e
 from recordpress.files.read_back import file_checksum, publish_checked
 from recordpress.log._file_records import FileRecords
 from recordpress.log.check.rebuild import SidecarBuilder
-from recordpress.log.publish._journal import STREAMS, WRITES, Journal, PlannedSegment, written_batches, written_ids
+from recordpress.log.publish._journal import (
+    STREAMS,
+    WRITES,
+    Journal,
+    PlannedPartition,
+    PlannedSegment,
+    written_batches,
+    written_ids,
+)
 from recordpress.log.publish._stamp import Stamp, headers_of
 from recordpress.log.publish.complete_directory import SUCCESS
 from recordpress.log.publish.staging import StagedSegment
@@ -32,34 +41,44 @@ from recordpress.log.sidecars.producer_snapshot import ProducerState, read_snaps
 _REMOVED = "removed"  # marker: the replaced files are deleted
 _MOST_IDS = 10_000  # latest writes and streams to keep: a job is repeated soon, or never
 _READY = "ready"  # directory of files in a store until the commit
+_Item = TypeVar("_Item")
 _AT_ONCE = 8  # concurrent partitions: most time is spent waiting for disks or stores
 
 
-def prepare(files: FileSystem, target: str, job: str, journal: Journal) -> None:
-    """Write the files that a store cannot rename, before the journal: each staged segment is read once."""
-    if not isinstance(files, LocalFileSystem):
-        _for_each_partition(
-            journal, lambda group: _Partition(files, target, job, journal, group, files.join(job, _READY)).make()
-        )
+def prepare(files: FileSystem, target: str, journal: Journal) -> None:
+    """Write the files that a store cannot rename, before the commit: each staged segment is read once."""
+    ready = files.join(journal.path, _READY)
+    for_each(
+        (one for one in journal.partitions() if one.segments),
+        lambda one: _Partition(files, target, journal, one, ready).make(),
+    )
 
 
-def _for_each_partition(journal: Journal, work: Callable[[list[PlannedSegment]], None]) -> None:
-    groups = [list(group) for _, group in groupby(journal.segments, key=lambda one: one.directory)]
-    with ThreadPoolExecutor(min(_AT_ONCE, max(len(groups), 1))) as pool:
-        made = [pool.submit(work, group) for group in groups]
-    for one in made:
-        one.result()
+def for_each(items: Iterable[_Item], work: Callable[[_Item], object]) -> None:
+    """Work on several items at a time; few of them wait in memory."""
+    running: deque[Future[object]] = deque()
+    pool = ThreadPoolExecutor(_AT_ONCE)
+    try:
+        for item in items:
+            if len(running) >= 2 * _AT_ONCE:
+                running.popleft().result()
+            running.append(pool.submit(work, item))
+        for one in running:
+            one.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
-def roll_forward(files: FileSystem, target: str, job: str, journal: Journal) -> None:
+def roll_forward(files: FileSystem, target: str, journal: Journal) -> None:
     """Carry out the rest of a journal; the call can be repeated after an error."""
     with suppress(FileNotFoundError):
         files.delete(files.join(target, SUCCESS))
-    _remove(files, target, job, journal)
+    _remove(files, target, journal)
+    changed = (one for one in journal.partitions() if one.segments)
     if isinstance(files, LocalFileSystem):
-        _for_each_partition(journal, lambda group: _Partition(files, target, job, journal, group, target).make())
+        for_each(changed, lambda one: _Partition(files, target, journal, one, target).make())
     else:
-        _for_each_partition(journal, lambda group: _move(files, target, job, group))
+        for_each(changed, lambda one: _move(files, target, journal.path, one))
     if journal.write_id is not None:
         _remember(files, target, journal.write_id, journal.batch_id)
     _write(files, files.join(target, SUCCESS), b"")
@@ -77,30 +96,31 @@ def _remember(files: FileSystem, target: str, write_id: str, batch_id: int | Non
     _write(files, files.join(target, STREAMS), json.dumps(dict(kept)).encode())
 
 
-def _remove(files: FileSystem, target: str, job: str, journal: Journal) -> None:
+def _remove(files: FileSystem, target: str, journal: Journal) -> None:
     """Delete the replaced files once: a later file with such a name is new."""
-    if not journal.remove:
+    if not journal.replaces:
         return
-    mark = files.join(job, _REMOVED)
-    try:
+    mark = files.join(journal.path, _REMOVED)
+    with suppress(FileNotFoundError):
         files.info(mark)
         return
-    except FileNotFoundError:
-        pass
-    stays = {segment.directory for segment in journal.segments}
-    for path in journal.remove:
-        directory, _, name = path.partition("/")
-        if name != "partition.metadata" or directory not in stays:  # it holds the topic id
-            with suppress(FileNotFoundError):
-                files.delete(files.join(target, path))
-    for directory in {path.partition("/")[0] for path in journal.remove} - stays:
-        remove_if_empty(files, files.join(target, directory))
+
+    def remove(one: PlannedPartition) -> None:
+        place = files.join(target, one.directory)
+        for name in one.remove:
+            if name != "partition.metadata" or not one.segments:  # it holds the topic id
+                with suppress(FileNotFoundError):
+                    files.delete(files.join(place, name))
+        if not one.segments:
+            remove_if_empty(files, place)
+
+    for_each((one for one in journal.partitions() if one.remove), remove)
     _write(files, mark, b"")
 
 
-def _move(files: FileSystem, target: str, job: str, group: list[PlannedSegment]) -> None:
+def _move(files: FileSystem, target: str, job: str, partition: PlannedPartition) -> None:
     """Copy the remaining files of one partition to their names in the store, each segment after its sidecar files."""
-    name = group[0].directory
+    name = partition.directory
     place = files.join(target, name)
     files.make_directory(place)
     files.sweep(place)
@@ -108,7 +128,7 @@ def _move(files: FileSystem, target: str, job: str, group: list[PlannedSegment])
     with suppress(FileNotFoundError):
         found = [info for info in files.list(files.join(job, _READY, name)) if info.is_file]
     waiting = {info.name for info in found}
-    for segment in group:
+    for segment in partition.segments:
         file, size = f"{segment.base_offset:020}{LOG_FILE_SUFFIX}", sum(one.bytes for one in segment.staged)
         if file not in waiting and not _has_size(files, files.join(place, file), size):
             gone = files.url(files.join(job, _READY, name, file))
@@ -148,15 +168,15 @@ class _Partition:
     directory."""
 
     def __init__(
-        self, files: FileSystem, target: str, job: str, journal: Journal, segments: list[PlannedSegment], ready: str
+        self, files: FileSystem, target: str, journal: Journal, partition: PlannedPartition, ready: str
     ) -> None:
         self._files = files
-        self._job = job
+        self._job = journal.path
         self._journal = journal
-        self._segments = segments
-        self._log = files.join(target, segments[0].directory)
-        self._directory = files.join(ready, segments[0].directory)
-        self._is_new = segments[0].directory not in journal.grown
+        self._segments = partition.segments
+        self._log = files.join(target, partition.directory)
+        self._directory = files.join(ready, partition.directory)
+        self._is_new = partition.is_new
 
     def make(self) -> None:
         files = self._files

@@ -15,10 +15,11 @@ series of files: only one job can create it (_commits).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import itemgetter
 
 from recordpress._arguments import INT32_MAX
 from recordpress._file_names import LOG_FILE_SUFFIX, TopicPartition, printable
@@ -31,13 +32,13 @@ from recordpress.log.check.broker_lock import refuse_running_broker
 from recordpress.log.publish._commits import Commit, add_commit, last_commit
 from recordpress.log.publish._journal import (
     Journal,
+    PlannedPartition,
     PlannedSegment,
     read_journal,
-    write_journal,
     written_batches,
     written_ids,
 )
-from recordpress.log.publish._roll_forward import prepare, roll_forward
+from recordpress.log.publish._roll_forward import for_each, prepare, roll_forward
 from recordpress.log.publish.lease import lease
 from recordpress.log.publish.staging import JOURNAL, Stage, StagedSegment, is_dead, staged_jobs
 
@@ -85,49 +86,41 @@ def commit_staged(
             stage.clear()
             return []
         _check_staged(stage, staged)
+        places = _by_place(staged)
         old = _partitions_of(stage.files, stage.target) if overwrite else {}
-        ends = {} if overwrite else _ends(stage, staged)
-        journal = Journal(
-            has_offsets,
-            index_interval_bytes,
-            tuple(_plan(staged, ends, segment_bytes, has_offsets)),
-            tuple(sorted(ends)),
-            tuple(path for paths in old.values() for path in paths),
-            write_id,
-            batch_id,
-        )
-        if journal.segments or journal.remove:
+        published: list[PublishedPartition] = []
+        if places or old:
+            journal = Journal(stage.files, stage.path, has_offsets, index_interval_bytes, write_id, batch_id, bool(old))
+            changed = sorted({*places, *old})
+            before = _contents(stage, changed)
+            ends = {} if overwrite else _ends(stage, places)
             stage.files.make_directory(stage.path)
-            before = _contents(stage, journal)
-            prepare(stage.files, stage.target, stage.path, journal)
-            if before != _contents(stage, journal):
-                raise StorageError(
-                    "another program changed a partition while this job prepared its files: write the rows again",
-                    file=stage.files.url(stage.target),
-                )
-            write_journal(stage.files, stage.path, journal)
-            commit(stage, last)
+            journal.write(_plan(places, ends, old, segment_bytes, has_offsets, published))
+            if not isinstance(stage.files, LocalFileSystem):
+                prepare(stage.files, stage.target, journal)
+                if before != _contents(stage, changed):
+                    raise StorageError(
+                        "another program changed a partition while this job prepared its files: write the rows again",
+                        file=stage.files.url(stage.target),
+                    )
+                add_commit(stage.files, stage.target, last, stage.job)
             _finish(stage.files, stage.target, stage.path)
         else:
             stage.clear()
-    return _changes(journal)
+    return published
 
 
-def commit(stage: Stage, last: Commit) -> None:
-    """Commit the journal in a store; on a local disk it is committed when it is written."""
-    if not isinstance(stage.files, LocalFileSystem):
-        add_commit(stage.files, stage.target, last, stage.job)
-
-
-def _contents(stage: Stage, journal: Journal) -> list[tuple[str, int | None]]:
-    """Return paths and sizes of the segments in the journal's partitions in a store, where no lock keeps others from
+def _contents(stage: Stage, directories: Iterable[str]) -> dict[str, list[tuple[str, int | None]]]:
+    """Return names and sizes of the segments in directories of a store, where no lock keeps other programs from
     changing them."""
-    directories = {one.directory for one in journal.segments} | {path.partition("/")[0] for path in journal.remove}
-    found: list[tuple[str, int | None]] = []
-    for name in sorted(() if isinstance(stage.files, LocalFileSystem) else directories):
+    found: dict[str, list[tuple[str, int | None]]] = {}
+
+    def look(name: str) -> None:
         with suppress(FileNotFoundError):
             listed = stage.files.list(stage.files.join(stage.target, name))
-            found += [(one.path, one.size) for one in listed if one.name.endswith(LOG_FILE_SUFFIX)]
+            found[name] = [(one.name, one.size) for one in listed if one.name.endswith(LOG_FILE_SUFFIX)]
+
+    for_each(() if isinstance(stage.files, LocalFileSystem) else directories, look)
     return found
 
 
@@ -242,7 +235,7 @@ def _finish(files: FileSystem, target: str, path: str) -> None:
     try:
         journal = read_journal(files, path)
         if journal is not None:  # otherwise the directory was being deleted
-            roll_forward(files, target, path, journal)
+            roll_forward(files, target, journal)
         files.delete_directory(path)
     except (RecordpressError, OSError) as error:
         error.add_note(
@@ -257,28 +250,42 @@ def _finish(files: FileSystem, target: str, path: str) -> None:
 
 def _check_staged(stage: Stage, staged: Sequence[StagedSegment]) -> None:
     """Raise an error if a reported file is missing or has another size."""
-    there: dict[str, int | None] = {}
-    for attempt in {one.file.partition("/")[0] for one in staged}:
+
+    def check(attempt: tuple[str, list[StagedSegment]]) -> None:
+        name, reported = attempt
+        there: dict[str, int | None] = {}
         with suppress(FileNotFoundError):
-            there |= {
-                f"{attempt}/{info.name}": info.size for info in stage.files.list(stage.files.join(stage.path, attempt))
-            }
-    for one in staged:
-        if there.get(one.file) != one.bytes:
-            raise StorageError(
-                f"a task wrote {one.bytes} bytes here, and "
-                + (f"{there[one.file]} are there" if one.file in there else "the file is gone"),
-                file=stage.files.url(stage.files.join(stage.path, one.file)),
-            )
+            there = {info.name: info.size for info in stage.files.list(stage.files.join(stage.path, name))}
+        for one in reported:
+            size = there.get(one.file.rpartition("/")[2], -1)
+            if size != one.bytes:
+                raise StorageError(
+                    f"a task wrote {one.bytes} bytes here, and "
+                    + ("the file is gone" if size == -1 else f"{size} are there"),
+                    file=stage.files.url(stage.files.join(stage.path, one.file)),
+                )
+
+    for_each(((name, list(group)) for name, group in groupby(staged, key=lambda one: one.attempt)), check)
 
 
-def _ends(stage: Stage, staged: Sequence[StagedSegment]) -> dict[str, int]:
+def _by_place(staged: Sequence[StagedSegment]) -> dict[str, list[StagedSegment]]:
+    """Return the staged segments by the directory of their partition."""
+    found: dict[str, list[StagedSegment]] = {}
+    for place, group in groupby(staged, key=itemgetter(0, 1)):
+        found.setdefault("{}-{}".format(*place), []).extend(group)
+    return found
+
+
+def _ends(stage: Stage, directories: Iterable[str]) -> dict[str, int]:
     """Return the end offsets of existing partitions by directory."""
     found = {}
-    for name in sorted({f"{one.topic}-{one.partition}" for one in staged}):
+
+    def look(name: str) -> None:
         end = _end_of(stage.files, stage.files.join(stage.target, name))
         if end is not None:
             found[name] = end
+
+    for_each(directories, look)
     return found
 
 
@@ -294,7 +301,7 @@ def _end_of(files: FileSystem, directory: str) -> int | None:
 
 
 def _partitions_of(files: FileSystem, target: str) -> dict[str, list[str]]:
-    """Return Kafka's files by partition directory, as paths in the target."""
+    """Return the names of Kafka's files by partition directory."""
     found: dict[str, list[str]] = {}
     try:
         entries = files.list(target)
@@ -304,7 +311,7 @@ def _partitions_of(files: FileSystem, target: str) -> dict[str, list[str]]:
         if entry.is_directory and not entry.is_link and TopicPartition.of_directory(entry.name):
             names = [info.name for info in files.list(entry.path) if info.is_file and not info.is_link]
             if any(SEGMENT_FILE.fullmatch(name) for name in names):
-                found[entry.name] = [f"{entry.name}/{name}" for name in names if _is_kafkas(name)]
+                found[entry.name] = [name for name in names if _is_kafkas(name)]
     return found
 
 
@@ -316,22 +323,38 @@ def _is_kafkas(name: str) -> bool:
 
 
 def _plan(
-    staged: Sequence[StagedSegment], ends: dict[str, int], segment_bytes: int, has_offsets: bool
-) -> Iterator[PlannedSegment]:
-    def place(one: StagedSegment) -> tuple[str, int]:
-        return one.topic, one.partition
-
-    for (topic, partition), group in groupby(sorted(staged, key=place), key=place):
-        name = f"{topic}-{partition}"
+    places: dict[str, list[StagedSegment]],
+    ends: dict[str, int],
+    old: dict[str, list[str]],
+    segment_bytes: int,
+    has_offsets: bool,
+    published: list[PublishedPartition],
+) -> Iterator[PlannedPartition]:
+    """Yield the partitions of a journal, and note the changes that it makes."""
+    for name in sorted({*places, *old}):
+        planned = PlannedPartition(name, name not in ends, old.get(name, []))
+        ordered = places.get(name, [])
         end = ends.get(name, 0)
-        ordered = list(group)
-        if has_offsets:
+        if has_offsets and ordered:
             ordered.sort(key=lambda one: (one.first_offset, one.next_offset))
             _refuse_overlaps(name, ordered, end if name in ends else None)
         for run in _runs(ordered, segment_bytes, has_offsets):
             base = run[0].first_offset if has_offsets else end
             end = run[-1].next_offset if has_offsets else base + sum(one.next_offset for one in run)
-            yield PlannedSegment(name, base, end, tuple(run))
+            planned.segments.append(PlannedSegment(base, end, run))
+        if ordered:
+            published.append(
+                PublishedPartition(
+                    ordered[0].topic,
+                    ordered[0].partition,
+                    planned.segments[0].base_offset,
+                    end,
+                    sum(one.records for one in ordered),
+                    sum(one.bytes for one in ordered),
+                    len(planned.segments),
+                )
+            )
+        yield planned
 
 
 def _refuse_overlaps(name: str, ordered: Sequence[StagedSegment], end: int | None) -> None:
@@ -354,37 +377,14 @@ def _refuse_overlaps(name: str, ordered: Sequence[StagedSegment], end: int | Non
 def _runs(ordered: Sequence[StagedSegment], segment_bytes: int, has_offsets: bool) -> Iterator[list[StagedSegment]]:
     """Yield the groups of staged segments that become one segment."""
     run: list[StagedSegment] = []
+    size = offsets = 0
     for one in ordered:
-        if run and not _may_join(run, one, segment_bytes, has_offsets):
+        size += one.bytes
+        offsets = one.next_offset - run[0].first_offset if has_offsets and run else offsets + one.next_offset
+        is_small = run and max(run[-1].bytes, one.bytes) < _KEPT_BYTES
+        if run and (not is_small or size > segment_bytes or offsets - 1 > INT32_MAX):
             yield run
-            run = []
+            run, size, offsets = [], one.bytes, one.next_offset
         run.append(one)
     if run:
         yield run
-
-
-def _may_join(run: Sequence[StagedSegment], one: StagedSegment, segment_bytes: int, has_offsets: bool) -> bool:
-    if max(run[-1].bytes, one.bytes) >= _KEPT_BYTES or sum(each.bytes for each in run) + one.bytes > segment_bytes:
-        return False
-    if has_offsets:
-        return one.next_offset - 1 - run[0].first_offset <= INT32_MAX
-    return sum(each.next_offset for each in run) + one.next_offset - 1 <= INT32_MAX
-
-
-def _changes(journal: Journal) -> list[PublishedPartition]:
-    found = []
-    for _, group in groupby(journal.segments, key=lambda one: one.directory):
-        segments = list(group)
-        staged = [one for segment in segments for one in segment.staged]
-        found.append(
-            PublishedPartition(
-                staged[0].topic,
-                staged[0].partition,
-                segments[0].base_offset,
-                segments[-1].next_offset,
-                sum(one.records for one in staged),
-                sum(one.bytes for one in staged),
-                len(segments),
-            )
-        )
-    return found

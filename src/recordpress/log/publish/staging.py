@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 from recordpress._arguments import INT32_MAX
@@ -36,7 +36,7 @@ STAGING = ".recordpress-staging"
 OWNER = "job.json"
 JOURNAL = "journal.json"
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-_SHOWN = 100  # characters of a partition's name: all 249 and the suffix would be too long for a file name
+_SHOWN = 100  # characters of a topic: all 249 and the rest would be too long for a file name
 _LARGEST_OWNER = 4096  # bytes to read of another job's file
 
 
@@ -48,18 +48,28 @@ def check_topic(name: str) -> None:
         )
 
 
-@dataclass(frozen=True)
-class StagedSegment:
-    """Consecutive batches of one partition in a file of the job; offsets start at 0 unless the records have offsets."""
+class StagedSegment(NamedTuple):
+    """Consecutive batches of one partition in a file of the job, the attempt of a task and the number of the file in
+    it; offsets start at 0 unless the records have offsets."""
 
     topic: str
     partition: int
-    file: str
+    attempt: str
+    number: int
     bytes: int
     crc32c: int
     records: int
     first_offset: int
     next_offset: int
+
+    @property
+    def file(self) -> str:
+        """Its path in the job's directory."""
+        return f"{self.attempt}/{staged_name(self.topic, self.partition, self.number)}"
+
+
+def staged_name(topic: str, partition: int, number: int) -> str:
+    return f"{number}.{topic[:_SHOWN]}-{partition}.log"
 
 
 @dataclass(frozen=True)
@@ -141,17 +151,24 @@ class StagedPartition:
     """Segments of one attempt of a task for one partition; a segment ends before it exceeds `segment_bytes`."""
 
     def __init__(
-        self, stage: Stage, attempt: str, topic: str, partition: int, segment_bytes: int, has_offsets: bool
+        self,
+        stage: Stage,
+        attempt: str,
+        numbers: Iterator[int],
+        topic: str,
+        partition: int,
+        segment_bytes: int,
+        has_offsets: bool,
     ) -> None:
         check_topic(topic)
         self.segments: list[StagedSegment] = []
-        self._stage, self._attempt = stage, attempt
+        self._stage, self._attempt, self._numbers = stage, attempt, numbers
         self._topic, self._partition = topic, partition
         self._most = segment_bytes
         self._has_offsets = has_offsets
         self._writer: Writer | None = None
-        self._file = ""
-        self._bytes = self._crc = self._records = self._first = self._next = 0
+        self._path = ""
+        self._number = self._bytes = self._crc = self._records = self._first = self._next = 0
 
     def __str__(self) -> str:
         return f"{self._topic}-{self._partition}"
@@ -182,9 +199,10 @@ class StagedPartition:
 
     def _open(self, first: int) -> Writer:
         files = self._stage.files
-        shown = str(self)[:_SHOWN]
-        self._file = f"{self._attempt}/{shown}.{len(self.segments)}.{uuid4().hex}.log"
-        self._writer = writer = files.create(files.join(self._stage.path, self._file))
+        self._number = next(self._numbers)
+        name = staged_name(self._topic, self._partition, self._number)
+        self._path = files.join(self._stage.path, self._attempt, name)
+        self._writer = writer = files.create(self._path)
         self._bytes = self._crc = self._records = 0
         self._first = self._next = first
         return writer
@@ -197,14 +215,15 @@ class StagedPartition:
         with writer:
             files = self._stage.files
             if isinstance(files, LocalFileSystem):
-                publish_checked(writer, files, files.join(self._stage.path, self._file), self._bytes, self._crc)
+                publish_checked(writer, files, self._path, self._bytes, self._crc)
             else:
                 writer.publish()
         self.segments.append(
             StagedSegment(
                 self._topic,
                 self._partition,
-                self._file,
+                self._attempt,
+                self._number,
                 self._bytes,
                 self._crc,
                 self._records,

@@ -1,0 +1,53 @@
+"""Files of JSON lines, which are written and read in pieces: their size has no limit, that of a line has one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from recordpress.errors import CorruptRecordError
+from recordpress.files import RandomAccessFile, Writer
+
+_PIECE = 1 << 20  # bytes of one write and of one read, and the most of a line
+
+
+def write_lines(writer: Writer, values: Iterable[Any]) -> None:
+    """Write each value as one line; raise a ValueError for one that `read_lines` would refuse."""
+    encode = json.JSONEncoder(separators=(",", ":"), check_circular=False, default=list).encode
+    piece: list[bytes] = []
+    size = 0
+    for value in values:
+        line = encode(value).encode() + b"\n"
+        if len(line) > _PIECE:
+            raise ValueError(f"a line of {len(line)} bytes, of at most {_PIECE}: {line[:100]!r}")
+        piece.append(line)
+        size += len(line)
+        if size >= _PIECE:
+            writer.write(b"".join(piece))
+            piece, size = [], 0
+    writer.write(b"".join(piece))
+
+
+def read_lines(file: RandomAccessFile, rule: str) -> Iterator[Any]:
+    """Yield the value of each line; raise a CorruptRecordError for a line that is not JSON, is too long or is cut."""
+    decode = json.JSONDecoder().decode
+    position, rest = 0, b""
+    while position < file.size:
+        piece = rest + file.read_exactly(position, min(_PIECE, file.size - position))
+        start = position - len(rest)
+        position = start + len(piece)
+        lines = piece.split(b"\n")
+        rest = lines.pop()
+        for line in lines:
+            try:
+                yield decode(line.decode())
+            except (ValueError, RecursionError) as error:
+                raise CorruptRecordError(
+                    f"not JSON: {error}"[:300], file=file.name, position=start, rule=rule
+                ) from None
+            start += len(line) + 1
+        if len(rest) > _PIECE:
+            raise CorruptRecordError(f"a line has more than {_PIECE} bytes", file=file.name, position=start, rule=rule)
+    if rest:
+        raise CorruptRecordError("the last line is cut", file=file.name, position=position - len(rest), rule=rule)

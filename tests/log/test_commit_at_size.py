@@ -1,0 +1,88 @@
+"""The commit of very many staged segments: what it costs the driver, without the segments themselves."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# tasks and partitions; each task has a segment in each partition
+SCRIPT = """
+import json, pickle, resource, sys, time
+from recordpress.files import FileInfo, LocalFileSystem, resolve
+from recordpress.log.publish import _roll_forward, commit_staged
+from recordpress.log.publish.staging import Stage, StagedSegment
+
+tasks, partitions, root = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+
+
+class Store(LocalFileSystem):
+    '''A local directory, where attempts list files that are not there.'''
+
+    def list(self, path):
+        name = self.name(path)
+        if len(name) != 32 or self.name(self.parent(path)) == ".recordpress-staging":
+            return super().list(path)
+        number = int(name, 16)
+        return [FileInfo("", one.file.rpartition("/")[2], "file", one.bytes) for one in of_task(number)]
+
+
+def of_task(task):
+    attempt = f"{task:032x}"
+    return [
+        StagedSegment("orders", number, attempt, number, 100_000 + task, task * 7919 + number, 500, 0, 500)
+        for number in range(partitions)
+    ]
+
+
+moved = 0
+
+
+def count(self):
+    global moved
+    moved += sum(len(one.staged) for one in self._segments)
+
+
+_roll_forward._Partition.make = count
+messages = [pickle.dumps(of_task(task)) for task in range(tasks)]
+base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+start = time.process_time()
+given = []
+while messages:
+    given.append(pickle.loads(messages.pop()))
+given.reverse()
+stage = Stage(Store(), root, "0" * 32, {})
+staged = [one for part in given for one in part]
+published = commit_staged.commit_staged(stage, staged, segment_bytes=int(sys.argv[4]), index_interval_bytes=4096)
+used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps({
+    "cpu": time.process_time() - start, "mb": used / 1024, "before": base / 1024, "moved": moved,
+    "records": sum(one.records for one in published), "segments": sum(one.segments for one in published),
+}))
+"""
+
+
+def commit(root: Path, tasks: int, partitions: int, segment_bytes: int) -> dict[str, float]:
+    command = [sys.executable, "-c", SCRIPT, str(tasks), str(partitions), str(root), str(segment_bytes)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("segment_bytes", [1, 1 << 30])
+def test_a_commit_of_many_segments(segment_bytes: int, tmp_path: Path) -> None:
+    found = commit(tmp_path, 400, 50, segment_bytes)
+    assert (found["moved"], found["records"]) == (20_000, 10_000_000)
+    assert found["segments"] == (20_000 if segment_bytes == 1 else 50)
+    assert found["cpu"] < 60 / 50 + 1
+
+
+@pytest.mark.slow
+def test_a_commit_of_a_million_segments(tmp_path: Path) -> None:
+    """A journal above 256 MiB, which no later job could read, was of 840,000 segments."""
+    found = commit(tmp_path, 10_000, 100, 1)
+    print(found)
+    assert found["moved"] == 1_000_000
+    assert found["mb"] < 500
+    assert found["cpu"] < 60
