@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -36,9 +36,12 @@ class Entry:
     marker: str = ""  # COMMIT or ABORT
     is_damage: bool = False
     header_end: int = 0  # the offset after its last one
+    is_wrapper: bool = False  # compressed, of magic 0 or 1: the header has the last offset only
 
     def moved(self, by: int) -> Entry:
-        """With another base offset, which no checksum covers."""
+        """With another base offset, which no checksum covers. The records in a wrapper of magic 0 keep their own."""
+        if self.is_wrapper and self.data[16] == 0:
+            return self
         [base] = struct.unpack_from(">q", self.data)
         rows = [row._replace(offset=row.offset + by) for row in self.rows]
         return replace(
@@ -49,6 +52,10 @@ class Entry:
     def first(self) -> int:
         [base] = struct.unpack_from(">q", self.data)
         return min([row.offset for row in self.rows], default=base)
+
+    @property
+    def header_first(self) -> int:
+        return self.header_end - 1 if self.is_wrapper else self.first
 
 
 @dataclass
@@ -121,7 +128,7 @@ class OddLog:
         for base in self.bases:
             entries = [entry for entry in self.segments[base] if not entry.is_damage]
             if any(row in entry.rows for entry in entries):
-                first = min(entries[0].first, entries[-1].first)
+                first = min(entries[0].first, entries[-1].header_first)
                 last = max(entries[0].header_end, entries[-1].header_end)
                 if (end is None or first < end) and (start is None or last > start):
                     return False
@@ -198,15 +205,16 @@ def batch(draw: random.Random, offset: int, **given: Any) -> Entry:
     magic = given.pop("magic", 2)
     offsets = given.pop("offsets", None) or range(offset, offset + draw.choice((1, 3, 5, 6)))
     times = given.pop("times", None) or (lambda: T + offset + draw.randrange(-3, 4))
-    codec = given.pop("codec", None) or draw.choice(("none", "none", "lz4", "snappy", "zstd"))
-    codec = "none" if magic < 2 else codec
+    drawn = draw.choice(("none", "none", "lz4", "snappy", "zstd")) if "codec" not in given else "none"
+    codec = given.pop("codec", drawn if magic == 2 else "none")
     builder = recordpress.BatchBuilder(magic=magic, compression_type=codec, base_offset=offset, **given)
     rows = []
-    for one in offsets if magic == 2 else list(offsets)[:1]:
+    is_wrapper = magic < 2 and codec != "none"
+    for one in offsets if magic == 2 or is_wrapper else list(offsets)[:1]:
         rows.append(Row(one, times() if magic else -1, b"%d of %d" % (draw.randrange(1 << 40), one)))
         builder.append(rows[-1].value, timestamp=rows[-1].timestamp, offset=one)
     data = builder.build()
-    return Entry(data, rows, given.get("producer_id", -1), header_end=rows[-1].offset + 1)
+    return Entry(data, rows, given.get("producer_id", -1), header_end=rows[-1].offset + 1, is_wrapper=is_wrapper)
 
 
 def marker(draw: random.Random, offset: int, producer: int, kind: str) -> Entry:
@@ -478,6 +486,42 @@ def messages_of_v0(log: OddLog) -> None:
     log.segments[log.bases[-1]] += _new(log, log.end, 3, magic=0)
 
 
+def _wrapper(log: OddLog, offset: int) -> Entry:
+    """Three to six records from that offset on, some of them after a gap."""
+    offsets = range(offset, offset + 6)
+    if log.draw.random() < 0.5:
+        offsets = [offset, *sorted(log.draw.sample(range(offset + 1, offset + 12), log.draw.choice((2, 4))))]
+    codec = log.draw.choice(("lz4", "snappy", "gzip"))
+    return batch(log.draw, offset, magic=log.draw.choice((0, 1)), codec=codec, offsets=offsets)
+
+
+@kind
+def wrappers(log: OddLog) -> None:
+    for _ in range(3):
+        log.segments[log.bases[-1]].append(_wrapper(log, log.end))
+
+
+@kind
+def wrappers_that_overlap(log: OddLog) -> None:
+    for _ in range(log.draw.choice((2, 5))):
+        log.segments[log.bases[-1]].append(_wrapper(log, max(log.end - log.draw.choice((0, 0, 2, 4)), 0)))
+    log.hides_a_jump = True
+
+
+@kind
+def a_wrapper_that_reaches_back(log: OddLog) -> None:
+    end = log.end
+    offsets = sorted({max(end - log.draw.randrange(12), 0), max(end - log.draw.randrange(4), 0), end, end + 3})
+    log.segments[log.bases[-1]].append(batch(log.draw, offsets[0], magic=1, codec="lz4", offsets=offsets))
+    log.segments[log.bases[-1]] += _new(log, log.end, 2)
+    log.hides_a_jump = True
+
+
+@kind
+def a_wrapper_below_the_name_of_its_segment(log: OddLog) -> None:
+    log.segments[log.end] = [_wrapper(log, max(log.end - 3, 0)), *_new(log, log.end + 20, 2)]
+
+
 @kind
 def extreme_times(log: OddLog) -> None:
     times = lambda: log.draw.choice((0, -1, (1 << 63) - 1, T))  # noqa: E731
@@ -642,11 +686,13 @@ def a_wrong_checksum(log: OddLog) -> None:
         log.is_damaged = True
 
 
-def draw_odd_log(draw: random.Random, first: str | None = None, transactions: bool | None = None) -> OddLog:
+def draw_odd_log(
+    draw: random.Random, first: str | None = None, transactions: bool | None = None, kinds: Sequence[str] = ()
+) -> OddLog:
     """A log with a kind of oddity, or a few."""
     log = draw_log(draw, transactions=draw.random() < 0.4 if transactions is None else transactions)
     names = [first] if first is not None else []
-    names += draw.sample(sorted(KINDS), draw.choice((0, 1, 2)) if first else draw.choice((1, 2, 3)))
+    names += draw.sample(sorted(kinds or KINDS), draw.choice((0, 1, 2)) if first else draw.choice((1, 2, 3)))
     # the ends last, so that nothing follows them
     names = list(dict.fromkeys(names))
     if "a_cut_end" in names and "an_end_of_zeros" in names:

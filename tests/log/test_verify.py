@@ -261,3 +261,17 @@ def test_offsets_that_no_consumer_gets(tmp_path: Path) -> None:
         assert (Path(found.file).name, found.offset) == (f"{50:020d}.log", 50)
         assert "offsets from 50 to 89" in found.message
     assert recordpress.open_log(tmp_path).read(["offset"], start_offset=70).to_pyarrow().num_rows == 40
+
+
+def test_a_compressed_message_of_v1_that_reaches_back(tmp_path: Path) -> None:
+    sets = []
+    for offset in (0, 7):
+        builder = recordpress.BatchBuilder(magic=1, compression_type="lz4", base_offset=offset)
+        for one in range(offset, offset + 10):
+            builder.append(b"value", timestamp=1, offset=one)
+        sets.append(builder.build())
+    path = tmp_path / f"{0:020d}.log"
+    path.write_bytes(b"".join(sets))
+    found = [one for one in verify(path, "record").findings if one.rule == "offset order"]
+    assert [(one.position, one.message) for one in found] == [(len(sets[0]), "offset 7 comes after offset 9")]
+    assert not [one for one in verify(path).findings if one.rule == "offset order"]  # headers do not show it

@@ -32,7 +32,7 @@ def drawn(number: int) -> odd_logs.OddLog:
 @pytest.mark.parametrize("reads", ["format", "read"])
 def test_spark_reads_what_the_log_holds(spark: Any, reads: str, tmp_path: Path) -> None:
     wrong = []
-    for number in range(50):
+    for number in range(60):  # all kinds
         log = drawn(number)
         path = log.write(tmp_path / str(number) / "t-0")
         isolation = ("read_uncommitted", "read_committed")[number % 2]

@@ -9,12 +9,13 @@ from recordpress.columns._plan cimport failure, plan
 from recordpress._threads cimport task
 
 
-# Zero but for `task`, `plan`, `batches` and `n` before it runs, and for `open` and `rest` of a run that does not begin
-# its chunk or does not end it.
+# Zero but for `task`, `plan`, `batches`, `reached` and `n` before it runs, and for `open` and `rest` of a run that does
+# not begin its chunk or does not end it.
 ctypedef struct run:
     task task
     const plan* plan
     const rp_batch* batches
+    const int64_t* reached   # the offset after the entries before each of them
     int64_t n
     builder* open            # where the rows go on that earlier runs gathered; NULL: this run alone makes its chunks
     int64_t rest             # bytes of entries that later runs are to add to it; 0: the chunk ends here
@@ -22,6 +23,7 @@ ctypedef struct run:
     int64_t n_chunks
     failure* failures        # of the entries that were wrong, in their order
     int64_t n_failures
+    const rp_batch* went_back  # plan.ascends: the v0/v1 wrapper whose offsets go back, where the rows end; or NULL
     bint no_memory           # nothing else holds then
 
 

@@ -1,12 +1,12 @@
 """Decode a run of entries into chunks: checksum, decompression and gathering, entry by entry, without the GIL."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from recordpress._c.wire cimport (
-    RP_BINARY_VIEW, RP_NO_MEMORY, RP_OK, rp_batch, rp_batch_codec, rp_batch_read, rp_error, rp_fail,
-    rp_source,
+    RP_BINARY_VIEW, RP_NO_MEMORY, RP_OK, rp_batch, rp_batch_codec, rp_batch_read, rp_cursor, rp_cursor_of,
+    rp_entry_size, rp_error, rp_fail, rp_read_be64, rp_read_bytes, rp_source,
 )
 from recordpress.codecs.codec cimport codec_at
 from recordpress.codecs.context cimport codec_context, context_acquire, context_release
@@ -24,6 +24,7 @@ from recordpress.record.decode cimport SMALLEST_RECORD, check_crc, check_inner_c
 
 
 cdef enum:
+    WENT_BACK = -1  # in place of a status
     MOST_RUNS = 8  # that one chunk is expected to take: room for more is made when they come
 
 
@@ -90,6 +91,19 @@ cdef int open_entry(const plan* p, codec_context* context, const uint8_t* entry,
     return status
 
 
+cdef bint goes_back(const rp_batch* batch, int64_t reached, const rp_source* source) noexcept nogil:
+    """Whether an open v0/v1 wrapper has offsets before `reached`, or after its own."""
+    cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
+    cdef int64_t size, offset
+    for _ in range(source.count):  # whose sizes were compared
+        size = rp_entry_size(cursor)
+        offset = <int64_t>(<uint64_t>source.base_offset + <uint64_t>rp_read_be64(&cursor))
+        rp_read_bytes(&cursor, <size_t>size - 8)
+        if not reached <= offset <= batch.base_offset:
+            return True
+    return False
+
+
 cdef void note_entry(const plan* p, codec_context* context, builder* b, const rp_batch* batch, int64_t before,
                      int32_t count) noexcept nogil:
     """Note the losses of columns for a batch of `count` records, of which rows from `before` on were wanted."""
@@ -128,13 +142,17 @@ cdef int gather_entry(const plan* p, codec_context* context, builder* b, rp_sour
     return status
 
 
-cdef int decode_entry(run* r, codec_context* context, builder* b, int64_t left, failure* f) noexcept nogil:
+cdef int decode_entry(run* r, codec_context* context, builder* b, int64_t left, int64_t reached,
+                      failure* f) noexcept nogil:
     cdef const plan* p = r.plan
     cdef const uint8_t* entry = p.data + f.batch.position
     cdef rp_source source
     cdef int status = open_entry(p, context, entry, &source, f)
     if status == RP_OK and b.rows and most_used(p, b) + (source.end - source.start) > p.chunk_bytes:
         status = add_chunk(r, finish_chunk(p, b, &f.error), &f.error)
+    if status == RP_OK and p.ascends and f.batch.magic < 2 and rp_batch_codec(&f.batch):
+        if goes_back(&f.batch, reached, &source):
+            return WENT_BACK
     if status == RP_OK:
         status = gather_entry(p, context, b, &source, left, f)
     b.consumed += f.batch.size
@@ -161,7 +179,7 @@ cdef int reserve_expected(const run* r, builder* b, int64_t bytes, int64_t rest,
 
 cdef bint goes_on(const run* r) noexcept nogil:
     """Whether later runs add to the chunk: not after an error, nor to a result that is too large for one chunk."""
-    return r.rest > 0 and r.n_failures == 0 and r.n_chunks == 0
+    return r.rest > 0 and r.n_failures == 0 and r.n_chunks == 0 and r.went_back == NULL
 
 
 cdef int decode_entries(run* r, codec_context* context, builder* b, failure* f) noexcept nogil:
@@ -177,7 +195,11 @@ cdef int decode_entries(run* r, codec_context* context, builder* b, failure* f) 
             return status
         f.batch = r.batches[i]
         left -= f.batch.size
-        status = decode_entry(r, context, b, left, f)
+        status = decode_entry(r, context, b, left, r.reached[i], f)
+        if status == WENT_BACK:
+            r.went_back = &r.batches[i]
+            status = RP_OK
+            break
         if status == RP_OK or status == RP_NO_MEMORY:
             continue
         status = add_failure(r, f)

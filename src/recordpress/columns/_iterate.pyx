@@ -399,6 +399,7 @@ cdef class ColumnsIterator:
         after them."""
         cdef list errors = window.failures()
         cdef int64_t first = window.first_failure()
+        cdef int64_t back = window.went_back()
         cdef Columns columns = None
         self.is_open = window.goes_on()
         if not self.is_open:
@@ -409,7 +410,7 @@ cdef class ColumnsIterator:
                 self.ignored_header_errors = []
         elif self.options.ignores_header_checksum:
             self.ignored_header_errors += window.ignored_header_errors()
-        if window.error is not None:
+        if window.error is not None and back < 0:
             errors.append(window.error)
         if self.options.plan.skip:
             self.errors += errors
@@ -418,8 +419,15 @@ cdef class ColumnsIterator:
             self.failed = errors[0]
             self.at_end = True
             self.ahead.clear()
-        self._pass(window, first)
-        self.trailing = window.trailing
+        if back >= 0:
+            self.failed = None
+            self.at_end = True
+            self.ahead.clear()
+        self._pass(window, first if back < 0 else back)
+        if back >= 0:
+            self.passed.state = GOES_BACK
+        else:
+            self.trailing = window.trailing
         if columns is not None:
             columns.valid_bytes = self.passed.position - self.returned.position
         return columns

@@ -28,7 +28,7 @@ ctypedef struct plan:
     int64_t last_timestamp
     bint filtered
     bint ends                  # the walk ends at the first entry that reaches over last_offset
-    bint ascends               # the walk ends before the first entry whose offsets go back
+    bint ascends               # the result ends before the first entry whose offsets go back
     bint control
     bint skip                  # go on after an entry that is wrong
     const codec_table* codecs  # the Options keep it alive

@@ -42,6 +42,7 @@ ctypedef struct walk:
 
 ctypedef struct batch_list:
     rp_batch* batches
+    int64_t* reached       # the walk's next_offset before each of them
     int64_t n
     int64_t capacity
 

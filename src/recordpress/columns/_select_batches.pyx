@@ -66,7 +66,7 @@ cdef int scan_entry(const plan* p, walk* w, int64_t start, int64_t stop_after, c
     """The entry at w.position. RP_END: with it there would be more than `stop_after` bytes, and it is not the first."""
     cdef const rp_batch* batch = &f.batch
     cdef int status = rp_batch_next(p.data, p.size, w.position, p.max_message_bytes, &f.batch, &f.error)
-    cdef int64_t last
+    cdef int64_t last, reached
     if status != RP_OK:
         if status == RP_END:
             w.state = AT_END
@@ -77,12 +77,13 @@ cdef int scan_entry(const plan* p, walk* w, int64_t start, int64_t stop_after, c
         return RP_END
     if batch.magic == BAD_HEADER:
         w.position += batch.size
-        return list_wanted(p, list, f)
+        return list_wanted(list, w.next_offset, f)
     last = rp_batch_last_offset(batch)
     # after the last int64 none can follow
     if p.ascends and w.any and (w.next_offset == INT64_MIN or first_offset(batch, last) < w.next_offset):
         w.state = GOES_BACK
         return RP_OK
+    reached = w.next_offset
     if p.ends and last > p.last_offset:
         return end_at_bound(p, w, context, list, f)
     w.position += batch.size
@@ -91,11 +92,11 @@ cdef int scan_entry(const plan* p, walk* w, int64_t start, int64_t stop_after, c
     # the state of transactions moves on over every batch, wanted or not
     if w.isolation.n_aborted and is_aborted(&w.isolation, context, p.data + batch.position, batch):
         return RP_OK
-    return list_wanted(p, list, f) if wanted(p, batch) else RP_OK
+    return list_wanted(list, reached, f) if wanted(p, batch) else RP_OK
 
 
 cdef inline int64_t first_offset(const rp_batch* batch, int64_t last) noexcept nogil:
-    """A v0/v1 wrapper's header has its last offset only."""
+    """A v0/v1 wrapper's header has its last offset only: the first one is compared when it is decompressed."""
     return last if batch.magic < 2 and rp_batch_codec(batch) else batch.base_offset
 
 
@@ -128,21 +129,30 @@ cdef int end_at_bound(const plan* p, walk* w, codec_context* context, batch_list
         return rp_fail(&f.error, RP_NO_MEMORY, -1, 0, 0)
     aborted = ahead.isolation.n_aborted and is_aborted(&ahead.isolation, context, p.data + f.batch.position, &f.batch)
     walk_free(&ahead)
+    cdef int64_t reached = w.next_offset
     w.state = AT_BOUND
     w.next_offset = p.last_offset + 1
     w.any = True
-    return list_wanted(p, list, f) if wanted(p, &f.batch) and not aborted else RP_OK
+    return list_wanted(list, reached, f) if wanted(p, &f.batch) and not aborted else RP_OK
 
 
-cdef inline int list_wanted(const plan* p, batch_list* list, failure* f) noexcept nogil:
-    cdef rp_batch* more
+cdef inline int list_wanted(batch_list* list, int64_t reached, failure* f) noexcept nogil:
+    cdef rp_batch* batches
+    cdef int64_t* offsets
+    cdef size_t room
     if list.n == list.capacity:
-        more = <rp_batch*>realloc(list.batches, sizeof(rp_batch) * <size_t>(2 * list.capacity + 64))
-        if more == NULL:
+        room = 2 * <size_t>list.capacity + 64
+        batches = <rp_batch*>realloc(list.batches, sizeof(rp_batch) * room)
+        if batches == NULL:
             return rp_fail(&f.error, RP_NO_MEMORY, -1, 0, 0)
-        list.batches = more
-        list.capacity = 2 * list.capacity + 64
+        list.batches = batches
+        offsets = <int64_t*>realloc(list.reached, sizeof(int64_t) * room)
+        if offsets == NULL:
+            return rp_fail(&f.error, RP_NO_MEMORY, -1, 0, 0)
+        list.reached = offsets
+        list.capacity = <int64_t>room
     list.batches[list.n] = f.batch
+    list.reached[list.n] = reached
     list.n += 1
     return RP_OK
 

@@ -33,6 +33,7 @@ cdef class Window:
     cdef wait(self, Threads threads)
     cdef list failures(self)
     cdef int64_t first_failure(self)
+    cdef int64_t went_back(self)
     cdef Columns columns(self, int64_t input_bytes)
     cdef list ignored_header_errors(self)
 

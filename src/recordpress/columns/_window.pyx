@@ -52,6 +52,7 @@ cdef class Window:
             run_free(&self.runs[i])
         free(self.runs)
         free(self.entries.batches)
+        free(self.entries.reached)
         walk_free(&self.end)
 
     cdef read_headers(self, const walk* start, int64_t stop_after):
@@ -97,6 +98,7 @@ cdef class Window:
             self.runs[i].task.run = decode_run
             self.runs[i].plan = &self.plan
             self.runs[i].batches = self.entries.batches + upto
+            self.runs[i].reached = self.entries.reached + upto
             share = 0
             while upto < self.entries.n and (i == n - 1 or self.runs[i].n == 0 or share < bytes // n):
                 share += self.entries.batches[upto].size
@@ -114,6 +116,7 @@ cdef class Window:
         self.runs.task.run = decode_run
         self.runs.plan = &self.plan
         self.runs.batches = self.entries.batches
+        self.runs.reached = self.entries.reached
         self.runs.n = self.entries.n
         self.runs.open = open
         self.runs.rest = rest
@@ -153,6 +156,10 @@ cdef class Window:
             if self.runs[i].n_failures:
                 return self.runs[i].failures[0].batch.position
         return -1
+
+    cdef int64_t went_back(self):
+        """Return the position in the view of the wrapper whose offsets go back; otherwise -1."""
+        return -1 if self.runs.went_back == NULL else self.runs.went_back.position
 
     cdef Columns columns(self, int64_t input_bytes):
         """The chunks of all runs, in order, as one result. Once. Views keep `input_bytes` of input, or copies of what

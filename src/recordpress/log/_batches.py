@@ -122,7 +122,9 @@ def _count_of(partition: Partition) -> int:
                     count += sum(end - first for first, end in windows)
                 elif header.records_count >= 0:
                     count += header.records_count
-                else:  # a v0/v1 wrapper, whose header has no count
+                elif frontier.opened is not None:  # a v0/v1 wrapper, whose header has no count
+                    count += sum(end - first for first, end in frontier.opened)
+                else:
                     data = file.entry(header.position, header.size)
                     with located(header.position, file.path):
                         count += read_columns(data, ["offset"], codecs=file.codecs).num_rows

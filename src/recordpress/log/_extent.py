@@ -7,15 +7,19 @@ from typing import NamedTuple, Protocol
 
 from recordpress._arguments import INT32_MAX
 from recordpress._file_names import INDEX_FILE_SUFFIX
+from recordpress.columns import read_columns
 from recordpress.errors import RecordpressError
 from recordpress.files import LocalFileSystem, RandomAccessFile, buffered
 from recordpress.log._file_records import FileRecords
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._segment import Segment
 from recordpress.log.sidecars.offset_index import ENTRY_SIZE, OffsetPosition, read_offset_index
+from recordpress.record import Batch, read_batches, summarize_records
+from recordpress.record.header import CODEC_BITS, BatchHeader
 
 _TAIL_BYTES = 1_048_588  # what a batch has at most, by default (ServerLogConfigs.MAX_MESSAGE_BYTES_DEFAULT)
 _HEADER_BYTES = 512  # of one header
+_WRAPPER_PREFIX = 18  # up to the attributes of a v0/v1 message
 _UNKNOWN = -(1 << 63)
 
 
@@ -28,6 +32,9 @@ class SegmentFiles(Protocol):
     def open(self) -> RandomAccessFile: ...
 
     def open_sibling(self, suffix: str) -> RandomAccessFile: ...
+
+
+Window = tuple[int, int]  # offsets from the first on and before the second
 
 
 class Extent(NamedTuple):
@@ -53,8 +60,7 @@ def extent_of(segment: Segment) -> Extent | None:
         with suppress(RecordpressError):
             for header in first:
                 lowest, highest = last or (header.base_offset, header.last_offset + 1)
-                is_wrapper = header.magic < 2 and header.is_compressed  # whose header has its last offset only
-                start = _UNKNOWN if is_wrapper else min(header.base_offset, segment.base_offset)
+                start = min(_first_offset(file, header), segment.base_offset)
                 return Extent(min(start, lowest), max(highest, header.last_offset + 1, segment.base_offset + 1))
     return Extent(_UNKNOWN, last[1]) if last else None
 
@@ -62,9 +68,17 @@ def extent_of(segment: Segment) -> Extent | None:
 def begins_before_its_name(segment: Segment) -> bool:
     """Whether the first offset of a segment is below its base offset; or there is damage, whose offsets are any."""
     with suppress(FileNotFoundError), segment.open() as file:  # its reader reports it
-        data = file.read_at(0, 8)
-        return len(data) == 8 and int.from_bytes(data, "big", signed=True) < segment.base_offset
+        data = file.read_at(0, _WRAPPER_PREFIX)
+        if len(data) == _WRAPPER_PREFIX and data[16] < 2 and data[17] & CODEC_BITS:
+            with segment.records(complete=False) as records, suppress(RecordpressError):
+                for header in records.headers(window_bytes=_HEADER_BYTES):
+                    return _first_offset(records, header) < segment.base_offset
+        return len(data) >= 8 and int.from_bytes(data[:8], "big", signed=True) < segment.base_offset
     return False
+
+
+def _first_offset(file: FileRecords, header: BatchHeader) -> int:
+    return offsets_in(file, header)[0][0] if is_wrapper(header) else header.base_offset
 
 
 def end_of(segment: Segment) -> int | None:
@@ -147,3 +161,43 @@ def near_the_end(segment: SegmentFiles, file: FileRecords) -> HeaderWalk:
     hop = file.headers(entry.position)
     first, last = segment.base_offset, segment.base_offset + INT32_MAX
     return hop if hop.at_entry(entry.position, first, last) else file.headers()
+
+
+# --- the offsets of one batch ----------------------------------------------------------------------------------------
+
+
+def is_wrapper(header: BatchHeader | Batch) -> bool:
+    """Whether records have other offsets than the header says: of a compressed v0/v1 message it has the last one."""
+    return header.magic < 2 and header.is_compressed
+
+
+def offsets_in(file: FileRecords, header: BatchHeader) -> list[Window]:
+    """The offsets of a batch's records, as windows; only where its header does not say them, its records are read."""
+    if header.records_count == header.last_offset - header.base_offset + 1:
+        return [(header.base_offset, header.last_offset + 1)]
+    if header.records_count == 0:
+        return []
+    found = offsets_of_records(file, header)
+    return [(header.base_offset, header.last_offset + 1)] if found is None else found
+
+
+def offsets_of_records(file: FileRecords, header: BatchHeader) -> list[Window] | None:
+    """None: they are damaged, which their reader reports."""
+    try:
+        data = file.entry(header.position, header.size)
+        check_crcs = is_wrapper(header)
+        [batch] = read_batches(data, check_crcs=check_crcs, codecs=file.codecs)
+        count, _, least, largest, _, disorder = summarize_records(batch)
+        if disorder is None and count == largest - least + 1:
+            return [(least, largest + 1)]
+        columns = read_columns(data, ["offset"], check_crcs=check_crcs, control=True, codecs=file.codecs)
+        offsets = sorted(columns["offset"])
+    except RecordpressError:
+        return None
+    found: list[Window] = []
+    for offset in offsets:
+        if found and offset <= found[-1][1]:
+            found[-1] = (found[-1][0], offset + 1)
+        else:
+            found.append((offset, offset + 1))
+    return found

@@ -59,9 +59,8 @@ cdef class HeaderWalk:
     cdef int64_t highest
     cdef readonly int64_t latest  # timestamp in them; -1: none
     cdef readonly bint descends  # an entry begins before the end of one that was passed
-    cdef bint found             # by a survey
-    cdef int64_t first_found
-    cdef int64_t first_offset
+    cdef readonly bint has_wrappers  # compressed entries of magic 0 or 1 were passed
+    cdef readonly tuple wanted  # what a survey found
     cdef int64_t in_vain        # bytes that searches summed up
 
     def __init__(self, file, *, position=0, end=None, window_bytes=None, max_message_bytes=INT32_MAX):
@@ -145,6 +144,7 @@ cdef class HeaderWalk:
     cdef inline void note_order(self, bint is_wrapper) noexcept:
         """A wrapper's header has its last offset only."""
         cdef int64_t first = self.last_offset if is_wrapper else self.batch.base_offset
+        self.has_wrappers |= is_wrapper
         if self.any:
             self.descends |= first <= self.highest
             self.lowest = min(self.lowest, first)
@@ -189,22 +189,19 @@ cdef class HeaderWalk:
         return True
 
     def survey(self, start_offset, end_offset, start_timestamp):
-        """Pass all entries; `wanted` is then where the first one begins that may have such records."""
+        """Pass all entries. `wanted` is then position and base offset of the first one that may have such records, and
+        the offset after the entries before it (None: there are none)."""
         cdef int64_t first = INT64_MIN if start_offset is None else start_offset
         cdef int64_t end = INT64_MAX if end_offset is None else end_offset
         cdef int64_t time = INT64_MIN if start_timestamp is None else start_timestamp
+        cdef const rp_batch* b = &self.batch
+        cdef bint any = self.any
+        cdef int64_t before = self.highest
         while self.step():
-            if self.found or self.last_offset < first or (self.batch.magic == 2 and self.batch.base_offset >= end):
-                continue
-            if self.batch.magic == 0 or self.batch.max_timestamp >= time:
-                self.found = True
-                self.first_found = self.batch.position
-                self.first_offset = self.batch.base_offset
-
-    @property
-    def wanted(self):
-        """Its position and base offset."""
-        return (self.first_found, self.first_offset) if self.found else None
+            if self.wanted is None and self.last_offset >= first and not (b.magic == 2 and b.base_offset >= end):
+                if b.magic == 0 or b.max_timestamp >= time:
+                    self.wanted = (b.position, b.base_offset, <object>before + 1 if any else None)
+            any, before = True, self.highest
 
     def transactional(self):
         """The headers of all batches of transactions from here on."""

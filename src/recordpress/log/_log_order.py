@@ -20,18 +20,23 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from recordpress.columns import read_columns
 from recordpress.errors import RecordpressError
-from recordpress.log._extent import Extent, extent_of, is_checked, last_known_offset
+from recordpress.log._extent import (
+    Extent,
+    Window,
+    extent_of,
+    is_checked,
+    is_wrapper,
+    last_known_offset,
+    offsets_in,
+    offsets_of_records,
+)
 from recordpress.log._file_records import FileRecords
 from recordpress.log._part import SegmentPart, part_between
 from recordpress.log._segment import Segment
 from recordpress.log._segment_tail import tail_findings
 from recordpress.log.findings import DAMAGE, Finding
-from recordpress.record import Batch
 from recordpress.record.header import BatchHeader
-
-Window = tuple[int, int]  # offsets from the first on and before the second
 
 NEAR = 4  # segments before a split, whose ends its reader asks for
 
@@ -54,6 +59,7 @@ class Frontier:
         self._starts: list[int] = []  # of intervals that do not overlap, in order
         self._ends: list[int] = []
         self._urls: list[str] = []
+        self.opened: list[Window] | None = None  # of a v0/v1 wrapper that was placed last; None: it is damaged
 
     def passed(self, segment: Segment, end: int | None) -> None:
         """Pass a segment whose offsets ascend, or do not matter; the offset after its last one."""
@@ -72,8 +78,8 @@ class Frontier:
         is_odd = False
         loss = _Loss(findings)
         for header in headers:
-            first = header.base_offset if header.magic == 2 else first_offset_of(header)
-            if not is_odd and (self.next_offset is None or first >= self.next_offset):
+            self.opened = offsets_of_records(file, header) if is_wrapper(header) else None
+            if not is_odd and self._ascends(header):
                 self.next_offset = self._previous = header.last_offset + 1
                 yield header, None
                 continue
@@ -87,8 +93,14 @@ class Frontier:
         if not is_odd:
             self._ascending.append(segment)
 
+    def _ascends(self, header: BatchHeader) -> bool:
+        first, end = header.base_offset, header.last_offset + 1
+        if self.opened:
+            first, end = self.opened[0][0], self.opened[-1][1]
+        return end <= header.last_offset + 1 and (self.next_offset is None or first >= self.next_offset)
+
     def _place(self, segment: Segment, file: FileRecords, header: BatchHeader, loss: _Loss) -> list[Window] | None:
-        windows = offsets_in(file, header)
+        windows = offsets_in(file, header) if self.opened is None else self.opened
         kept: list[Window] = []
         lost: list[tuple[int, int, str]] = []
         for first, end in windows:
@@ -106,11 +118,11 @@ class Frontier:
             loss.add(segment.url, header, lost)
         else:
             loss.end()
-        first = windows[0][0] if windows else first_offset_of(header)
+        first = windows[0][0] if windows else header.base_offset
         if kept or not windows:
             if not lost and self._previous is not None and first < self._previous:
                 loss.goes_back(segment.url, header, first, self._previous)
-            self._previous = header.last_offset + 1
+            self._previous = max(header.last_offset + 1, windows[-1][1] if windows else 0)
             self.next_offset = max(self.next_offset or self._previous, self._previous)
         return kept if lost else None
 
@@ -177,31 +189,6 @@ def _extent(segment: Segment) -> Extent | None:
     return None
 
 
-def first_offset_of(header: BatchHeader | Batch) -> int:
-    """A v0/v1 wrapper's header has its last offset only."""
-    return header.last_offset if header.magic < 2 and header.is_compressed else header.base_offset
-
-
-def offsets_in(file: FileRecords, header: BatchHeader) -> list[Window]:
-    """The offsets of a batch's records, as windows; only where its header does not say them, its records are read."""
-    if header.records_count == header.last_offset - header.base_offset + 1:
-        return [(header.base_offset, header.last_offset + 1)]
-    if header.records_count == 0:
-        return []
-    try:
-        data = file.entry(header.position, header.size)
-        offsets = sorted(read_columns(data, ["offset"], check_crcs=False, control=True, codecs=file.codecs)["offset"])
-    except RecordpressError:  # its reader reports it
-        return [(first_offset_of(header), header.last_offset + 1)]
-    found: list[Window] = []
-    for offset in offsets:
-        if found and offset <= found[-1][1]:
-            found[-1] = (found[-1][0], offset + 1)
-        else:
-            found.append((offset, offset + 1))
-    return found
-
-
 class Run(NamedTuple):
     """Batches that follow one another, and the offsets of their records that are read."""
 
@@ -248,7 +235,7 @@ def runs_of(
             for header, windows in frontier.placed(segment, file, headers, begin, findings):
                 position = header.position + header.size
                 is_wanted = start_offset is None or header.last_offset >= start_offset
-                is_wanted &= end_offset is None or first_offset_of(header) < end_offset or header.magic < 2
+                is_wanted &= end_offset is None or header.base_offset < end_offset or is_wrapper(header)
                 if not is_wanted or (segment.url, header.position) in aborted:
                     continue
                 is_last = end_offset is not None and header.last_offset >= end_offset  # where its reader ends

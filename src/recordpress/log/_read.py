@@ -98,7 +98,8 @@ class _Start(NamedTuple):
 
     position: int
     offset: int | None
-    end: int | None = None  # of the offsets in it, if all headers were read
+    before: int | None = None  # the offset after the batches before it, if headers were read
+    end: int | None = None  # the offset after all batches of the segment, if all headers were read
 
 
 _NOTHING = _Start(-1, None)
@@ -309,7 +310,11 @@ class LogReader(StreamedRows):
             else:
                 yield from self._read_file(segment, file, start, walk, options.start_offset, walk.end, True)
                 at = file.valid_bytes if file.goes_back else None
-            end = file.next_offset if start is None or start.end is None else start.end
+            end = file.next_offset
+            if start is not None and at is None and start.end is not None:
+                end = start.end
+            elif start is not None and end is None:
+                end = start.before
         if at is None:
             walk.frontier.passed(segment, end)
         else:
@@ -356,7 +361,8 @@ class LogReader(StreamedRows):
         self._file = file
         options = {**walk.decoding, "start_offset": first, "end_offset": end}
         if ascends:
-            options["ascending_from"] = -INT64_MAX if walk.frontier.next_offset is None else walk.reached
+            known = [offset for offset in (walk.frontier.next_offset, start.before) if offset is not None]
+            options["ascending_from"] = min(max(known, default=-INT64_MAX), INT64_MAX)
         if walk.isolation and not walk.is_placed:
             # one that ended before does not matter: its producer may have gone on
             reached = walk.frontier.next_offset if is_checked(segment) else segment.base_offset
@@ -395,12 +401,14 @@ class LogReader(StreamedRows):
             return _Start(file.file.start, None)
         if hop.descends or (walk.frontier.next_offset is not None and extent[0] < walk.frontier.next_offset):
             return None
+        if hop.has_wrappers and walk.end is not None and extent[1] > walk.end:
+            return None  # where they begin, their headers do not say: one that follows the end may reach back over it
         if hop.wanted is not None:
             return _Start(*hop.wanted, extent[1])
         if hop.position == hop.end:
             file.next_offset = extent[1]
             return _NOTHING
-        return _Start(hop.position, None, extent[1])
+        return _Start(hop.position, None, None, extent[1])
 
     def _start_by_indexes(self, segment: Segment, file: FileRecords, walk: _Walk) -> _Start:
         offset = self._options.start_offset
@@ -452,11 +460,6 @@ class _Walk:
         self.size = size
         self.decoding: dict[str, Any] = {}
         self.is_stopped = False
-
-    @property
-    def reached(self) -> int:
-        """Return the next offset, at most the largest int64."""
-        return min(self.frontier.next_offset or 0, INT64_MAX)
 
 
 def _refuse_two(error: BaseException, what: str) -> None:

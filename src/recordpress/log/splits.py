@@ -26,9 +26,18 @@ from recordpress.errors import InvalidArgumentError, RecordpressError
 from recordpress.files import FileInfo, FileSystem, buffered, located
 from recordpress.log._digest import RecordDigest
 from recordpress.log._end_offset import end_offset
-from recordpress.log._extent import Extent, begins_before_its_name, end_of, extent_of, is_checked, last_known_offset
+from recordpress.log._extent import (
+    Extent,
+    Window,
+    begins_before_its_name,
+    end_of,
+    extent_of,
+    is_checked,
+    is_wrapper,
+    last_known_offset,
+)
 from recordpress.log._file_records import FileRecords, OnCorrupt
-from recordpress.log._log_order import NEAR, Frontier, OverlapCandidates, Window, first_offset_of
+from recordpress.log._log_order import NEAR, Frontier, OverlapCandidates
 from recordpress.log._open import merged, open_paths, refuse_missing
 from recordpress.log._part import SegmentPart, part_between, part_of
 from recordpress.log._part_isolation import has_state, isolation_of_part
@@ -39,7 +48,7 @@ from recordpress.log._segment_tail import tail_findings
 from recordpress.log._transactions import Isolation
 from recordpress.log.findings import Finding
 from recordpress.log.sidecars.time_index import read_time_index
-from recordpress.record import read_batches
+from recordpress.record import read_batches, summarize_records
 from recordpress.record.header import BatchHeader
 
 __all__ = [
@@ -477,7 +486,8 @@ def _digest_of(segment: Segment, file: FileRecords, reached: Frontier, digest: R
 def _end_if_ascending(piece: memoryview, end: int | None) -> int | None:
     """The offset after the last batch; None if one begins before `end`, the offset after the one before it."""
     for batch in read_batches(piece):
-        if end is not None and first_offset_of(batch) < end:
+        first = summarize_records(batch)[2] if is_wrapper(batch) else batch.base_offset
+        if end is not None and first < end:
             return None
         end = batch.next_offset
     return end
@@ -485,4 +495,4 @@ def _end_if_ascending(piece: memoryview, end: int | None) -> int | None:
 
 def _begins_after(header: BatchHeader, end_offset: int | None) -> bool:
     """A v0/v1 wrapper's header does not say where it begins."""
-    return end_offset is not None and header.base_offset >= end_offset and header.records_count >= 0
+    return end_offset is not None and header.base_offset >= end_offset and not is_wrapper(header)

@@ -19,11 +19,13 @@ class OrderCheck:
         self.gaps = 0
         self._epoch = -1
 
-    def add(self, header: BatchHeader, file: str) -> Iterator[Finding]:
-        """Return the errors of the next batch."""
+    def add(self, header: BatchHeader, file: str, first: int | None = None) -> Iterator[Finding]:
+        """Return the errors of the next batch, which begins with the offset `first`.
+
+        By default that is the base offset; the header of a v0/v1 wrapper has the last offset only.
+        """
         expected = self.next_offset
-        # of a v0/v1 wrapper the header has the last offset only
-        first = header.base_offset if header.magic == 2 else header.last_offset
+        first = header.base_offset if first is None else first
         if expected is not None and first < expected:
             yield _finding(header, file, "offset order", f"offset {first} comes after offset {expected - 1}")
         elif expected is not None and header.magic == 2 and first > expected:

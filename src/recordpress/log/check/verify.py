@@ -30,7 +30,7 @@ from recordpress._file_names import (
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import InvalidArgumentError, RecordpressError
 from recordpress.files import RandomAccessFile, walked
-from recordpress.log._extent import near_the_end
+from recordpress.log._extent import is_wrapper, near_the_end
 from recordpress.log._log import Log
 from recordpress.log._log_order import unseen_by_consumers
 from recordpress.log._open import open_paths
@@ -285,7 +285,8 @@ class _Verification:
                 continue
             self.report.batches += 1
             end = max(end or 0, part.last_offset + 1)
-            self.findings.extend(self.order.add(part, segment.url))
+            if not (deep and is_wrapper(part)):
+                self.findings.extend(self.order.add(part, segment.url))
             marker = marker_of(file, part)
             self.builder.add(part, marker)
             if marker is not None and not marker.committed:
@@ -309,6 +310,8 @@ class _Verification:
         times: TimeIndexCheck | None,
     ) -> Iterator[Finding]:
         yield from self.records.add(file, header, segment.url, segment.codecs)
+        if is_wrapper(header):
+            yield from self.order.add(header, segment.url, self.records.first_offset)
         yield from self.sequences.add(header, self.order.gaps, segment.url)
         if index is not None:
             yield from index.add(header, self.records.first_offset)
