@@ -11,6 +11,16 @@ import pytest
 Test = Callable[..., None]
 
 
+def thinned(values: Iterable[Any], every: int) -> list[Any]:
+    """All values as parameters: one of `every` runs in `make test`, the others are slow."""
+    return [
+        pytest.param(
+            *(value if isinstance(value, tuple) else [value]), marks=[pytest.mark.slow] if number % every else []
+        )
+        for number, value in enumerate(values)
+    ]
+
+
 def together(arguments: str, values: Iterable[Any], ids: Callable[[Any], str] = repr) -> Callable[[Test], Test]:
     """Try all values in one case, which lists every failure. Several arguments, "a, b", take tuples."""
     return grouped(arguments, values, lambda _: "all", ids)

@@ -204,7 +204,7 @@ def test_a_sample_is_of_its_seed(tmp_path: Path) -> None:
 
 def test_threads_change_no_size(tmp_path: Path) -> None:
     path = log_of(tmp_path / "orders-0", batches=2500)
-    one, four = (recordpress.analyze(path, "lz4", threads=threads) for threads in (1, 4))
+    one, four = (recordpress.analyze(path, "lz4", depths=[8], threads=threads) for threads in (1, 4))
     assert one.sample["bytes"] > 4 << 20  # several pieces
     assert sizes(one) == sizes(four)
 
@@ -392,5 +392,7 @@ def test_arguments_that_are_refused(partition: Path, options: dict[str, object],
 def test_progress_comes_to_its_end(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     path = log_of(tmp_path / "orders-0", batches=2500)
-    recordpress.analyze(path, "none/lz4", progress=lambda now: seen.append((now.bytes_done, now.bytes_total)))
+    recordpress.analyze(
+        path, "none/lz4", depths=[8], progress=lambda now: seen.append((now.bytes_done, now.bytes_total))
+    )
     assert seen == sorted(seen) and all(0 < done <= total for done, total in seen)

@@ -34,14 +34,15 @@ def _flipped(data: bytes, position: int) -> bytes:
 
 def _damaged(entry: bytes) -> Iterator[tuple[str, bytes]]:
     """The entry with one byte flipped, also behind a checksum that is right again; with wrong lengths; and cut."""
-    for position in range(8, len(entry)):
+    records = 61 if entry[16] == 2 else 34
+    for position in (*range(8, records), *range(records, len(entry), 3)):
         yield f"byte {position}", _flipped(entry, position)
         if position >= 21 or (entry[16] < 2 and position > 16):
             yield f"byte {position} and the checksum", with_right_crc(_flipped(entry, position))
     size = len(entry) - 12
     for wrong in (-1, 0, 13, 14, 48, size - 1, size + 1, size + 12, 2 * size + 12, 2**31 - 1):
         yield f"size {wrong}", entry[:8] + struct.pack(">i", wrong) + entry[12:]
-    for length in range(1, len(entry)):
+    for length in range(1, len(entry), 2):
         yield f"cut after {length} bytes", entry[:length]
 
 

@@ -100,9 +100,19 @@ CONVERTED = [
 ]
 
 
+@oracle.each("partition", CONVERTED)
+def test_every_directory_of_the_brokers(partition: oracle.Partition, tmp_path: Path) -> None:
+    check_conversion(partition, len(str(partition)) % 3, tmp_path)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("magic", [0, 1, 2])
 @oracle.each("partition", CONVERTED)
-def test_every_directory_of_the_brokers(partition: oracle.Partition, magic: int, tmp_path: Path) -> None:
+def test_every_directory_of_the_brokers_in_every_magic(partition: oracle.Partition, magic: int, tmp_path: Path) -> None:
+    check_conversion(partition, magic, tmp_path)
+
+
+def check_conversion(partition: oracle.Partition, magic: int, tmp_path: Path) -> None:
     source = partition.write_to(tmp_path)
     copy = tmp_path / "copy" / source.name
     # kafka-python has the old lz4 of magic 0 only with one more package

@@ -111,14 +111,14 @@ def test_every_cut_of_the_last_two_batches(tmp_path: Path) -> None:
 @pytest.mark.parametrize("magic", [1, 2])
 @pytest.mark.parametrize("codec", ["none", "lz4"])
 def test_bit_flips(magic: int, codec: str, tmp_path: Path) -> None:
-    """500 flips each, 2,000 in all: only the batch that was hit is lost, and there is one report."""
+    """250 flips each, 1,000 in all: only the batch that was hit is lost, and there is one report."""
     batches = log_of(magic=magic, compression_type=codec)
     if magic == 1 and codec == "none":
         batches = [b"".join(batches)[start:end] for start, end in _messages(b"".join(batches))]
     data, starts = b"".join(batches), starts_of(batches)
     draw = random.Random(magic * 10 + len(codec))
     seen = {"damage": 0, "unprotected": 0, "order": 0}
-    for _ in range(500):
+    for _ in range(250):
         position = draw.randrange(len(data))
         flipped = bytearray(data)
         flipped[position] ^= 1 << draw.randrange(8)
@@ -135,7 +135,7 @@ def test_bit_flips(magic: int, codec: str, tmp_path: Path) -> None:
         damage = [finding for finding in findings if finding.rule not in ("offset order", "recovery")]
         assert len(damage) == 1 and (damage[0].position, damage[0].size) == (starts[hit], len(batches[hit]))
     print(f"magic {magic}, {codec}: {seen}")
-    assert seen["damage"] > 400
+    assert seen["damage"] > 200
 
 
 def _messages(data: bytes) -> list[tuple[int, int]]:

@@ -128,13 +128,13 @@ def test_damaged_indexes(suffix: str) -> None:
             segment.check(seek)
             seen += bool(seek.findings)
             assert all(finding.file == segment.name[:20] + "." + suffix for finding in seek.findings)
-    assert seen > 100
+    assert seen > 50
 
 
 def damaged(data: bytes, size: int) -> Iterator[bytes]:
     end = min(len(data), 6 * size)
     for position in range(end):
-        for bit in (0, 5):
+        for bit in (position % 8,):
             flipped = bytearray(data)
             flipped[position] ^= 1 << bit
             yield bytes(flipped)

@@ -61,7 +61,7 @@ def test_each_sidecar_dropped_cut_and_flipped(tmp_path: Path) -> None:
             ("dropped", None),
             ("cut", data[:-1]),
             ("cut", data[: len(data) // 2]),
-            *(("flipped", flip(data, draw)) for _ in range(8)),
+            *(("flipped", flip(data, draw)) for _ in range(4)),
         ):
             path.unlink() if changed is None else path.write_bytes(changed)
             findings = verify(directory, "record").findings
@@ -72,7 +72,7 @@ def test_each_sidecar_dropped_cut_and_flipped(tmp_path: Path) -> None:
                 unseen[kind].add(path.suffix or path.name)
             path.write_bytes(data)
     print(seen, unseen)
-    assert seen["cut"] > 20 and seen["flipped"] > 100
+    assert seen["cut"] > 20 and seen["flipped"] > 50
     # a broker silently makes these again, or trusts them: an offset of the same batch, an id
     assert unseen["dropped"] <= {".timeindex", ".snapshot", "leader-epoch-checkpoint", ".metadata"}
     assert unseen["flipped"] <= {".index", ".metadata", "leader-epoch-checkpoint", ".txnindex"}

@@ -185,8 +185,8 @@ def test_limit_is_exact(magic, codec, fill):
 @pytest.mark.parametrize("codec", ["gzip", "zstd", "lz4", "snappy"])
 def test_limit_holds_where_one_stream_would_be_too_large(codec):
     """Noise compressed together with text can make the text larger: then the streams stay separate."""
-    values = values_of((1, 60_000, 4), (300, 200, 256))
-    for limit in (20_000, 25_000, 30_000, 40_000):
+    values = values_of((1, 20_000, 4), (100, 200, 256))
+    for limit in (7_000, 10_000):
         builder, taken, _ = filled(values, codec, limit)
         data = builder.build()
         assert len(data) <= limit
@@ -515,7 +515,7 @@ def test_kafkas_limit_without_a_codec_is_exact_from_the_second_record_on() -> No
 
 
 @pytest.mark.parametrize("size", [0, 100, 3000])
-@pytest.mark.parametrize("limit", [5000, 300_000])
+@pytest.mark.parametrize("limit", [5000, 50_000])
 @pytest.mark.parametrize("ratio", [1.0, 0.5, 0.05, 0.000003, 1.0499, 2])
 def test_kafkas_limit_with_a_codec_is_an_estimate(ratio: float, limit: int, size: int) -> None:
     """Header + uncompressed x ratio x 1.05, in float32, + the record as it is."""
@@ -523,7 +523,7 @@ def test_kafkas_limit_with_a_codec_is_an_estimate(ratio: float, limit: int, size
     free = recordpress.BatchBuilder()
     free.append(value)
     expected = 1
-    while expected < 60_000:
+    while expected < 9_000:
         written = free.uncompressed_size
         free.append(value)
         estimate = _float32(_float32(_float32(written) * _float32(ratio)) * _float32(1.05))
@@ -532,7 +532,7 @@ def test_kafkas_limit_with_a_codec_is_an_estimate(ratio: float, limit: int, size
         expected += 1
     builder = recordpress.BatchBuilder(compression_type="zstd", limit=limit, estimated_compression_ratio=ratio)
     taken = 0
-    while taken < 60_000 and builder.append(value):
+    while taken < 9_000 and builder.append(value):
         taken += 1
     assert taken == expected
     assert [len(batch) for batch in recordpress.read_batches(builder.build())] == [expected]
