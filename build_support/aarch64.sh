@@ -86,6 +86,6 @@ echo "import sys; sys.executable = '$work/python'" > "$work/start/sitecustomize.
 
 # the packed vectors unless somebody names others: under emulation the full collection takes three times as long
 export RECORDPRESS_VECTORS=${RECORDPRESS_VECTORS-}
-say "running the tests under qemu: about four minutes"
+say "running the tests under qemu: about two minutes"
 "$work/python" -c 'import platform; print("suite on", platform.machine(), platform.python_version())'
-exec "$work/python" -m pytest -q -p no:cacheprovider -m "not spark and not build and not memory${SLICE:+ and not slow}" "$@"
+exec "$work/python" -m pytest -q -p no:cacheprovider -n "$(nproc)" --dist loadfile -m "not spark and not build and not memory${SLICE:+ and not slow}" "$@"
