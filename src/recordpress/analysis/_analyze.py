@@ -76,6 +76,7 @@ def analyze_log(
     if log is not None:
         job = TranscodeJob(CodecChoice(chosen.codec, chosen.level, registry))
         savings = job.estimate(log.partitions, limit // _SAVINGS_PART, seed=number, findings=sample.findings)
+        sample.findings[:] = dict.fromkeys(sample.findings)  # it reads some batches again
     now = Situation(sample.stored_bytes, total, sample.record_bytes, sample.partitions, produced, price)
     return Analysis(
         baseline=_baseline(sample),
