@@ -22,7 +22,7 @@ from pathlib import Path
 from build_support import cpython, debian_suite, wheels
 
 WORK = Path("build", "roots").resolve()
-NEEDED = ["click", "rich", "pytest", "hypothesis"]  # pure Python
+NEEDED = ["click", "pytest", "hypothesis"]  # pure Python
 # they need no other package
 TESTS = [f"tests/record/test_{name}.py" for name in ("golden", "read_batches", "builder")]
 NO_SSL = "WARNING: Disabling truststore since ssl support is missing"  # pip says of our CPython for musl

@@ -49,7 +49,7 @@ for module in pkgutil.walk_packages(recordpress.__path__, "recordpress.", onerro
         print(module.name, missing.__cause__.name if missing.__cause__ else missing.name)
 """
 # what an extra brings, or the caller has: recordpress[cli], recordpress[analyze], PySpark, and the adapted clients
-EXTRAS = {"click", "rich", "jsonschema", "pyspark", "pyarrow", "pandas", "numpy", "aiokafka", "kafka"}
+EXTRAS = {"click", "jsonschema", "pyspark", "pyarrow", "pandas", "numpy", "aiokafka", "kafka"}
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ from recordpress.cli import main
 assert main(["dump", sys.argv[1], "--format", "jsonl"]) == 0
 LATER = {
     "concurrent.futures", "recordpress.log.copy._copy_log", "recordpress.log.copy.repair",
-    "recordpress.log.check.verify", "rich", "shutil",
+    "recordpress.log.check.verify", "shutil",
 }
 print(*sorted(LATER & set(sys.modules)))
 """

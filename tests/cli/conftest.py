@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 pytest.importorskip("click")
-pytest.importorskip("rich")
 
 INSTALLED = shutil.which("recordpress", path=str(Path(sys.executable).parent))
 COMMAND = [INSTALLED] if INSTALLED else [sys.executable, "-m", "recordpress"]

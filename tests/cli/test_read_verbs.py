@@ -271,7 +271,7 @@ def test_ls(run: Run, log: Path) -> None:
     (log / "orders-9.0123456789abcdef0123456789abcdef-delete").mkdir()
     done = run("ls", log)
     assert done.status == 0
-    assert [line.split()[:3] for line in done.lines[1:4]] == [["orders", str(n), "2"] for n in range(3)]
+    assert [line.split()[:2] for line in done.lines[1:4]] == [[f"orders-{n}", "2"] for n in range(3)]
     assert done.lines[-1].startswith("3 partitions, 6 segments, ")
     assert done.err.startswith("skipped: ") and "awaits deletion" in done.err
     found = run("ls", "--json", log).json

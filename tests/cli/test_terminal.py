@@ -24,7 +24,7 @@ ODD = "red \x1b[31m, CSI \x9b31m, bell \a, back \b\r, delete \x7f, bidi \u202e\u
 CONTROL = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\r(?!\n)"
 )
-STYLE = re.compile(r"\x1b\[[01]m")  # of our own headers
+STYLE = re.compile(r"\x1b\[(0|1|1;31)m")  # of our own headers and findings
 FORMATS = ("table", "json", "jsonl", "csv", "kafka")
 MORE = {"table": ["--values", "utf8"], "kafka": ["--print-data-log"]}
 

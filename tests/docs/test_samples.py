@@ -72,8 +72,8 @@ def store(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:botocore")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "docs")))
 def test_samples(page: Path, place: Path, names: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> None:
-    for package in ("pyarrow", "pandas", "polars", "duckdb", "click", "rich"):
-        if any(package in text for _, text, _ in blocks(page)) or package in ("click", "rich"):
+    for package in ("pyarrow", "pandas", "polars", "duckdb", "click"):
+        if any(package in text for _, text, _ in blocks(page)) or package == "click":
             pytest.importorskip(package)
     for kind, text, line in blocks(page):
         where = f"{page.relative_to(ROOT)}:{line}"

@@ -6,7 +6,7 @@
                                      _command, _parameters                           _progress: on stderr
     _outcome: an exception ──► a message on stderr, and the exit status
 
-It needs click and rich, which the extra ``cli`` brings; without them `main` names the missing package.
+It needs click, which the extra ``cli`` brings; without it `main` says so.
 """
 
 import sys
@@ -36,8 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     recordpress ...
     0
     """
-    if not (find_spec("click") and find_spec("rich")):
-        print("recordpress: the command line needs click and rich: pip install click rich", file=sys.stderr)
+    if not find_spec("click"):
+        print("recordpress: the command line needs click: pip install click", file=sys.stderr)
         return 2
     from recordpress.cli._app import run
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from recordpress._file_names import LOG_FILE_SUFFIX
 from recordpress.cli._outcome import CLEAN, FINDINGS, quoted
-from recordpress.cli._output import count, note, print_json, shown
+from recordpress.cli._output import count, note, print_json, say, say_finding, shown
 from recordpress.log import Finding
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ _MOST_LINES = 1000  # nobody reads more one by one
 def print_findings(findings: Sequence[Finding], file: TextIO | None = None) -> None:
     """Print one line per finding, in the form of compiler messages, and the number of omitted ones."""
     for finding in findings[:_MOST_LINES]:
-        print(shown(finding), file=file)
+        say_finding(finding, file)
     if (rest := len(findings) - _MOST_LINES) > 0:
-        print(f"and {plural(rest, 'more finding')}; scan and verify print all of them with --json", file=file)
+        say(f"and {plural(rest, 'more finding')}; scan and verify print all of them with --json", file=file)
 
 
 def status_of(findings: Sequence[Finding]) -> int:
@@ -56,7 +56,7 @@ def print_skipped(skipped: Iterable[Finding]) -> None:
     """Print skipped files, which are not findings."""
     sys.stdout.flush()
     for finding in skipped:
-        print(f"skipped: {shown(finding)}", file=sys.stderr)
+        say(f"skipped: {shown(finding)}", file=sys.stderr)
 
 
 def report_reading(findings: Sequence[Finding]) -> int:

@@ -8,6 +8,7 @@ import sys
 import click
 
 from recordpress._file_names import URL, printable
+from recordpress.cli._output import say
 from recordpress.cli._verbs import VERBS
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError, RecordpressError, StorageError
 from recordpress.log import Finding
@@ -37,9 +38,9 @@ def report(error: Exception, program: str) -> int:
 
 
 def _print_error(program: str, message: str, try_next: str, status: int) -> int:
-    print(f"{program}: {message}", file=sys.stderr)
+    say(f"{program}: {message}", file=sys.stderr)
     if try_next:
-        print(f"try: {try_next}", file=sys.stderr)
+        print(f"try: {try_next}", file=sys.stderr)  # whole, to be copied
     return status
 
 

@@ -6,17 +6,19 @@ import codecs
 import errno
 import json
 import os
+import posixpath
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from io import BufferedWriter, RawIOBase, TextIOWrapper
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _WIDEST = 60  # characters of a column of a table of records that is not the last
+_LEAST = 8  # of the last one: a row of less is a block of lines
 _WIDE = 10_000  # for a table that is not on a terminal: nothing is folded or cut
 # What moves a terminal's cursor, changes its state, or reorders or hides text: controls except tabs and ends of lines,
 # bidirectional controls and invisible characters.
@@ -112,34 +114,168 @@ def write_out() -> None:
 def note(message: str) -> None:
     """Print text that is not part of the result."""
     sys.stdout.flush()  # where both go to one terminal, in order
-    print(message, file=sys.stderr)
+    say(message, sys.stderr)
+
+
+def say(text: object = "", file: TextIO | None = None) -> None:
+    """Print a message. On a terminal its lines are wrapped at words."""
+    stream = file or sys.stdout
+    if not stream.isatty():
+        print(text, file=stream)
+        return
+    for line in str(text).split("\n"):
+        print("\n".join(_wrapped(line, _terminal_width())), file=stream)
+
+
+def say_finding(finding: object, file: TextIO | None = None) -> None:
+    """Print a finding; on a terminal its place is bold, and its rule is red."""
+    stream, text = file or sys.stdout, shown(finding)
+    if not _has_styles(stream):
+        say(text, stream)
+        return
+    text = "\n".join(_wrapped(text, _terminal_width()))
+    text = re.sub(r"\A[^\s:]+", lambda place: _bold(place[0]), text)
+    write_plain(re.sub(r"\([^()]+\)\Z", "\x1b[1;31m\\g<0>\x1b[0m", text) + "\n", stream)
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    from textwrap import wrap
+
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+class _Column(NamedTuple):
+    name: str
+    is_number: bool
+    is_path: bool
+    cells: list[str]
+
+    def width(self, folded: bool = False) -> int:
+        """Return the width of the widest cell, or of the header or the longest word of it."""
+        return max(map(_cells, [*(self.name.split() if folded else [self.name]), *self.cells]), default=0)
+
+    def header(self, width: int) -> list[str]:
+        from textwrap import wrap
+
+        return wrap(self.name, max(width, 1), break_long_words=False, break_on_hyphens=False)
+
+    def aligned(self, cell: str, width: int) -> str:
+        space = " " * (width - _cells(cell))
+        return space + cell if self.is_number else cell + space
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
-    """Print aligned columns, with numbers to the right."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    """Print aligned columns: ``>name`` has numbers, which go to the right, and ``/name`` paths.
 
-    is_terminal = sys.stdout.isatty()
-    bold = "" if os.environ.get("NO_COLOR") else "bold"  # rich takes colours alone away
-    console = Console(file=sys.stdout, width=None if is_terminal else _WIDE, highlight=False, soft_wrap=False)
-    table = Table(box=None, pad_edge=False, header_style=bold, padding=(0, 2, 0, 0))
-    for name in columns:
-        is_number = name.startswith(">")
-        table.add_column(
-            name.removeprefix(">"),
-            justify="right" if is_number else "left",
-            no_wrap=is_number or not is_terminal,
-            overflow="fold",
-        )
-    for row in rows:
-        table.add_row(*(Text(shown(cell)) for cell in row))
-    with console.capture() as captured:
-        if title:
-            console.print(Text(title, style=bold))
-        console.print(table)
-    write_plain("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()), sys.stdout)
+    What a terminal is too narrow for is folded: columns that have one value move above the table, headers are wrapped,
+    paths are shortened in the middle, and at last each row becomes a block of lines.
+    """
+    cells = [[shown(cell) for cell in row] for row in rows]
+    table = [
+        _Column(name.lstrip(">/"), name.startswith(">"), name.startswith("/"), [row[number] for row in cells])
+        for number, name in enumerate(columns)
+    ]
+    line = _terminal_width() if sys.stdout.isatty() else _WIDE
+    above, header, body = _laid_out(table, line)
+    text = [*map(_bold, [title] if title else []), *above, *map(_bold, header), *body]
+    write_plain("".join(f"{one.rstrip()}\n" for one in text), sys.stdout)
+
+
+def _laid_out(table: list[_Column], line: int) -> tuple[list[str], list[str], list[str]]:
+    """The lines above a table, those of its header and those of its rows."""
+    if (all_of_it := _aligned(table, line)) is not None:
+        return [], *all_of_it
+    if len(table) == 2 and not table[1].is_number:
+        return [], *_pairs(table, line)
+    constant = [one for one in table[1:] if one.name and len(one.cells) > 1 and len({*one.cells}) == 1]
+    told = [one for one in constant if one.cells[0]]
+    above = _block([one.name for one in told], [one.cells[0] for one in told], line) if told else []
+    varying = [one for one in table if one not in constant]
+    for folded, gap, shortens in ((False, 2, False), (True, 2, False), (True, 2, True), (True, 1, True)):
+        if (fitting := _aligned(varying, line, folded, gap, shortens)) is not None:
+            return above, *fitting
+    names = [one.name for one in varying]
+    cells = (
+        [_shortened(cell, line - len(one.name) - 3) for cell in one.cells] if one.is_path else one.cells
+        for one in varying
+    )
+    blocks = [_block(names, row, line) for row in zip(*cells, strict=True)]
+    return above, [], [text for block in blocks for text in block]
+
+
+def _aligned(
+    table: list[_Column], line: int, folded: bool = False, gap: int = 2, shortens: bool = False
+) -> tuple[list[str], list[str]] | None:
+    """Header and rows, one line each, with paths as short as needed; None if the line is too short for them."""
+    widths = [one.width(folded) for one in table]
+    excess = sum(widths) + gap * (len(widths) - 1) - line
+    for number, one in enumerate(table):
+        if shortens and excess > 0 and one.is_path:
+            least = max((len(posixpath.basename(cell)) + 2 for cell in one.cells), default=0)
+            shorter = max(widths[number] - excess, least, len(one.name))
+            excess -= widths[number] - shorter
+            widths[number] = shorter
+    if excess > 0:
+        return None
+    headers = [one.header(width) for one, width in zip(table, widths, strict=True)]
+    height = max(map(len, headers))
+    rows = zip(*([""] * (height - len(lines)) + lines for lines in headers), strict=True)
+    body = zip(*(one.cells for one in table), strict=True)
+    return tuple(  # type: ignore[return-value]
+        [
+            (" " * gap).join(
+                one.aligned(_shortened(cell, width), width) for one, cell, width in zip(table, row, widths, strict=True)
+            )
+            for row in part
+        ]
+        for part in (rows, body)
+    )
+
+
+def _pairs(table: list[_Column], line: int) -> tuple[list[str], list[str]]:
+    """Names, and texts that are wrapped next to them."""
+    width = table[0].width()
+    rows = zip(*(one.cells for one in table), strict=True)
+    lines = [_wrapped(f"{name:{width}}  {text}", line) for name, text in rows]
+    return [f"{table[0].name:{width}}  {table[1].name}"], [text for row in lines for text in row]
+
+
+def _block(names: Sequence[str], cells: Sequence[str], line: int) -> list[str]:
+    """One row as pairs of name and value, on as many lines as it takes."""
+    lines = [""]
+    for name, cell in zip(names, cells, strict=True):
+        pair = f"{name} {cell}" if name and cell else cell
+        if lines[-1] and _cells(lines[-1]) + 3 + _cells(pair) > line:
+            lines += [f"  {text}" for text in _wrapped(pair, line - 2)]
+        elif pair:
+            lines[-1] += f"   {pair}" if lines[-1] else pair
+    return lines
+
+
+def _shortened(text: str, width: int) -> str:
+    """Cut a path in the middle, if it is longer than this."""
+    if _cells(text) <= width:
+        return text
+    tail = max(len(posixpath.basename(text)) + 1, 2 * (width - 1) // 3)
+    return f"{text[: max(width - 1 - tail, 0)]}…{text[-tail:]}"
+
+
+def _bold(text: str) -> str:
+    return f"\x1b[1m{text}\x1b[0m" if _has_styles(sys.stdout) else text
+
+
+def _has_styles(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _cells(text: str) -> int:
+    """The number of columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(one) else 1 + (east_asian_width(one) in "WF") for one in text)
 
 
 class StreamTable:
@@ -156,12 +292,19 @@ class StreamTable:
     def print(self, rows: Iterable[Sequence[str]]) -> None:
         """Print these rows, after the header if they are the first."""
         cells = [[shown(cell) for cell in row] for row in rows]
+        for row in cells:
+            self._widths = [max(width, min(len(cell), _WIDEST)) for width, cell in zip(self._widths, row, strict=True)]
+        if sum(self._widths[:-1]) + 2 * len(self._widths) + _LEAST > self._line:
+            sys.stdout.write("".join(self._blocks(row) for row in cells))
+            return
         if not self._is_begun:
             cells.insert(0, self._names)
             self._is_begun = True
-        for row in cells:
-            self._widths = [max(width, min(len(cell), _WIDEST)) for width, cell in zip(self._widths, row, strict=True)]
         sys.stdout.write("".join(self._text(row) for row in cells))
+
+    def _blocks(self, row: Sequence[str]) -> str:
+        cells = [cut(cell, self._line - len(name) - 3) for name, cell in zip(self._names, row, strict=True)]
+        return "".join(f"{text}\n" for text in _block(self._names, cells, self._line))
 
     def _text(self, row: Sequence[str]) -> str:
         parts = [
@@ -170,7 +313,7 @@ class StreamTable:
         ]
         used = sum(self._widths[:-1]) + 2 * len(parts)
         last = row[-1].rjust(self._widths[-1]) if self._is_number[-1] else row[-1]
-        return "  ".join([*parts, cut(last, max(self._line - used, 8))]).rstrip() + "\n"
+        return "  ".join([*parts, cut(last, max(self._line - used, _LEAST))]).rstrip() + "\n"
 
 
 def _terminal_width() -> int:

@@ -50,25 +50,28 @@ class Progress:
         self.done, self.total = done, total
         if self._is_terminal and time.monotonic() >= self._next_look:
             self._next_look = time.monotonic() + _INTERVAL
-            self._write(self._line())
+            self._write(self._line(self._columns()))
 
-    def _line(self) -> str:
+    def _line(self, columns: int) -> str:
         per_second = self.done / max(time.monotonic() - self._started, 1e-3)
         if not self.total:
             return f"{self.what}  {size(self.done)}  {size(per_second)}/s"
-        bar = "━" * (_BAR * self.done // self.total)
         left = round((self.total - self.done) / max(per_second, 1.0))
         eta = f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
         shown = f"{size(self.done)} of {size(self.total)}  {size(per_second)}/s  ETA {eta if self.done else '-'}"
-        return f"{self.what}  {bar:{_BAR}}  {shown}"
+        width = min(_BAR, columns - len(f"{self.what}    {shown}") - 1)
+        bar = f"{'━' * (width * self.done // self.total):{width}}  " if width > 0 else ""
+        return f"{self.what}  {bar}{shown}"
+
+    def _columns(self) -> int:
+        try:
+            return os.get_terminal_size(sys.stderr.fileno()).columns or _COLUMNS
+        except OSError:
+            return _COLUMNS
 
     def _write(self, line: str) -> None:
         """Overwrite the current line, and blank the rest of it."""
-        try:
-            columns = os.get_terminal_size(sys.stderr.fileno()).columns or _COLUMNS
-        except OSError:
-            columns = _COLUMNS
-        line = line.encode(sys.stderr.encoding, "replace").decode(sys.stderr.encoding)[: columns - 1]
+        line = line.encode(sys.stderr.encoding, "replace").decode(sys.stderr.encoding)[: self._columns() - 1]
         before, self._width = self._width, max(self._width, len(line))  # an interrupt may come now
         write_plain(f"\r{line:{before}}\r{line}", sys.stderr)
         sys.stderr.flush()

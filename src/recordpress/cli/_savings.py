@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordpress.cli._output import count, percent, print_table, size
+from recordpress.cli._output import count, percent, print_table, say, size
 from recordpress.log import Estimate, Saving
 from recordpress.log.copy.savings import sum_of
 
@@ -24,10 +24,10 @@ def print_savings(estimate: Estimate) -> None:
         *([] if estimate.batch_bytes is None else [size(estimate.batch_bytes)]),
         *([] if estimate.batch_records is None else [f"{count(estimate.batch_records)} records"]),
     ]
-    print(f"joined, settled: batches of up to {' or '.join(limits)} with --producers keep, settle")
+    say(f"joined, settled: batches of up to {' or '.join(limits)} with --producers keep, settle")
     is_whole = estimate.sampled_bytes == estimate.bytes_before
     how = "all of it" if is_whole else f"a sample of {size(estimate.sampled_bytes)}; ± 95 % confidence"
-    print(f"measured on {how}")
+    say(f"measured on {how}")
 
 
 def _change(saving: Saving | None, before: int) -> str:

@@ -14,7 +14,7 @@ from recordpress._arguments import MOST_THREADS
 from recordpress.analysis import DEFAULT_CODECS, Analysis, Cell, html_of
 from recordpress.cli._command import codec_plugins, paths, sample_options, verb
 from recordpress.cli._findings import report_reading
-from recordpress.cli._output import count, print_json, print_table, size, write
+from recordpress.cli._output import count, print_json, print_table, say, size, write
 from recordpress.cli._parameters import LocalPath, one_or_several
 from recordpress.cli._progress import Progress
 from recordpress.cli._savings import print_savings
@@ -115,15 +115,15 @@ def _print_csv(found: Analysis) -> None:
 
 def _print(found: Analysis) -> None:
     _print_sample(found)
-    print()
+    say()
     print_table(
         ("", "codec", ">level", ">depth", ">per batch", ">batch", ">ratio", ">bytes/record", ">write MB/s", ">±",
          ">read MB/s", ">±", *((">CPU s/day",) if found.rate_bytes else ())),
         [_row(found, cell) for cell in found.cells],
     )  # fmt: skip
     speed = found.sample["speed"]
-    print(f"\nmemcpy {speed['memcpy_mb_s']:,.0f} MB/s; the {speed['timing']} of {_several(speed['rounds'])} calls each")
-    print(", ".join(f"{name} {version}" for name, version in found.versions.items()))
+    say(f"\nmemcpy {speed['memcpy_mb_s']:,.0f} MB/s; the {speed['timing']} of {_several(speed['rounds'])} calls each")
+    say(", ".join(f"{name} {version}" for name, version in found.versions.items()))
     _print_advice(found)
 
 
@@ -138,12 +138,12 @@ def _print_sample(found: Analysis) -> None:
         f"{codec} {100 * share['bytes'] / whole:.0f} %"
         for codec, share in sorted(now["codecs"].items(), key=lambda item: -item[1]["bytes"])
     )
-    print(
+    say(
         f"today: {size(now['bytes'])} {f'({codecs})' if codecs else 'of lines'}, "
         f"{now['mean_batch_records']:.1f} records per batch, ratio {now['ratio']:.2f}, "
         f"{now['bytes_per_record']:.1f} bytes per record"
     )
-    print(
+    say(
         f"sample: {count(sample['records'])} records, {size(sample['bytes'])} uncompressed, "
         f"{100 * sample['coverage']:.1f} % of it, seed {sample['seed']}"
     )
@@ -172,25 +172,25 @@ def _row(found: Analysis, cell: Cell) -> tuple[str, ...]:
 def _print_advice(found: Analysis) -> None:
     advice = found.recommendation
     saves = advice["saves"]
-    print("\nrecommended:")
+    say("\nrecommended:")
     for line in advice["lines"]:
-        print(f"    {line}")
+        say(f"    {line}")
     price = f", {saves['price']:,.2f} of storage" if "price" in saves else ""
     what = "saves" if saves["bytes"] >= 0 else "takes more:"
-    print(f"{what} {100 * abs(saves['share']):.1f} % of today's bytes: {size(abs(saves['bytes']))}{price}")
+    say(f"{what} {100 * abs(saves['share']):.1f} % of today's bytes: {size(abs(saves['bytes']))}{price}")
     if "bytes_a_day" in saves:
         price = f", {saves['price_a_day']:,.2f} of storage" if "price_a_day" in saves else ""
-        print(
+        say(
             f"a day: {size(saves['bytes_a_day'])}{price}; CPU time to compress "
             f"{saves['compress_cpu_seconds_a_day']:,.0f} s, to decompress once "
             f"{saves['decompress_cpu_seconds_a_day']:,.0f} s"
         )
     if found.savings is not None:
-        print("\nwhat is stored, as a copy with the recommended codec and level:")
+        say("\nwhat is stored, as a copy with the recommended codec and level:")
         print_savings(found.savings)
-        print()
+        say()
     dictionary = advice["dictionary"]
     none = "no dictionary can be trained on so few values, or so different ones"
-    print(dictionary["summary"] if dictionary else none)
+    say(dictionary["summary"] if dictionary else none)
     for warning in advice["warnings"]:
-        print(f"note: {warning}")
+        say(f"note: {warning}")

@@ -11,7 +11,7 @@ import recordpress
 from recordpress.cli._command import copy_options, paths, target, verb
 from recordpress.cli._findings import plural, print_copy
 from recordpress.cli._outcome import CLEAN
-from recordpress.cli._output import count, print_json, print_table, shown, size
+from recordpress.cli._output import count, print_json, print_table, say, shown, size
 from recordpress.cli._parameters import one_or_several
 from recordpress.cli._progress import Progress
 from recordpress.log import Manifest
@@ -56,13 +56,13 @@ def command(paths: Sequence[str], target: str, as_json: bool, **options: Any) ->
 
 def _print(copy: Manifest, target: str) -> None:
     totals = copy.totals
-    print(f"{shown(target)}: {plural(totals['records'], 'record')}, {size(totals['source_bytes'])} before, "
+    say(f"{shown(target)}: {plural(totals['records'], 'record')}, {size(totals['source_bytes'])} before, "
           f"{size(totals['bytes'])} after")  # fmt: skip
     _print_lost(copy.lost, "nothing was lost")
 
 
 def _print_lost(lost: dict[str, int], nothing: str) -> None:
     if not lost:
-        print(nothing)
+        say(nothing)
         return
     print_table(("lost", ">count"), [(kind, count(number)) for kind, number in lost.items()])

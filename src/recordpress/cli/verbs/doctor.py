@@ -18,7 +18,7 @@ import recordpress
 from recordpress._libraries import library_versions
 from recordpress._version import DISTRIBUTION
 from recordpress.cli._command import as_json, verb
-from recordpress.cli._output import print_json, print_table
+from recordpress.cli._output import print_json, print_table, say
 from recordpress.codecs.table import CodecTable
 
 _SECONDS = 0.1  # for each speed; chosen, not measured: all speeds in a few seconds
@@ -26,7 +26,6 @@ _LINE = b'203.0.113.%d - - [17/May/2015:10:05:%02d +0000] "GET /item/%d HTTP/1.1
 
 _PURPOSES = {
     "click": "the command line",
-    "rich": "the command line",
     "pyarrow": "Arrow and Parquet; s3://, gs://, abfs:// and hdfs:// paths",
     "fsspec": "paths in other stores",
     "numpy": "columns as arrays",
@@ -82,7 +81,7 @@ def _print(result: dict[str, Any]) -> None:
             ("Java", result["java"] or "none: Spark needs one"),
         ),
     )
-    print()
+    say()
     print_table(
         ("codec", ">compress MB/s", ">decompress MB/s", ">ratio"),
         (
@@ -90,7 +89,7 @@ def _print(result: dict[str, Any]) -> None:
             for name, speed in result["speeds"].items()
         ),
     )
-    print()
+    say()
     print_table(
         ("package", "version", "for", "to get it"),
         (

@@ -12,7 +12,7 @@ from recordpress.broker import BatchGroup, ExplainedBatch, Explanation, Finding
 from recordpress.cli._command import broker_version, codec_plugins, paths, verb
 from recordpress.cli._findings import plural, print_findings
 from recordpress.cli._outcome import CLEAN, FINDINGS
-from recordpress.cli._output import count, duration, note, print_json, print_table, shown, size
+from recordpress.cli._output import count, duration, note, print_json, print_table, say, shown, size
 from recordpress.cli._parameters import TIMESTAMP, LocalPath, Setting, one_or_several
 from recordpress.cli._progress import Progress
 
@@ -78,32 +78,32 @@ def _print(found: Explanation) -> None:
     _print_summary(found)
     if not found.groups:
         return
-    print()
+    say()
     _print_groups(found)
     for number, group in enumerate(found.groups, 1):
         _print_details(number, group, found.kind == "log")
     for reason in found.reasons:
-        print(f"\n{reason} ({reason.rule}; {reason.source})")
-        print(f"  {reason.message}")
-        print(f"  To avoid it: {reason.advice[0].lower()}{reason.advice[1:]}")
+        say(f"\n{reason} ({reason.rule}; {reason.source})")
+        say(f"  {reason.message}")
+        say(f"  To avoid it: {reason.advice[0].lower()}{reason.advice[1:]}")
 
 
 def _print_summary(found: Explanation) -> None:
     settings = ", ".join(f"{name}={value}" for name, value in found.topic_config.items())
-    print(shown(f"{found.kind}; a broker of Kafka {found.broker_version}{f' with {settings}' if settings else ''}"))
+    say(shown(f"{found.kind}; a broker of Kafka {found.broker_version}{f' with {settings}' if settings else ''}"))
     batches, total = sum(group.batches for group in found.groups), sum(group.bytes for group in found.groups)
     for verdict, groups in _by_verdict(found).items():
         number, of_bytes = sum(group.batches for group in groups), sum(group.bytes for group in groups)
         share = f", {100 * of_bytes / total:.1f} % of the bytes" if total and number < batches else ""
-        print(f"{verdict}: {plural(number, 'batch')}, {size(of_bytes)}{share}{_work(groups)}")
+        say(f"{verdict}: {plural(number, 'batch')}, {size(of_bytes)}{share}{_work(groups)}")
     for finding in Finding:
         number = sum(group.batches for group in found.groups if finding in group.first.findings)
         if number:
-            print(f"{finding}: {plural(number, 'batch')} of these")
+            say(f"{finding}: {plural(number, 'batch')} of these")
     if found.control_batches:
-        print(f"passed over: {_of(found.control_batches, 'control batch')} which brokers wrote")
+        say(f"passed over: {_of(found.control_batches, 'control batch')} which brokers wrote")
     if found.compacted_batches:
-        print(f"passed over: {_of(found.compacted_batches, 'batch')} that the log cleaner has changed")
+        say(f"passed over: {_of(found.compacted_batches, 'batch')} that the log cleaner has changed")
 
 
 def _of(number: int, what: str) -> str:
@@ -158,16 +158,16 @@ def _error(batch: ExplainedBatch) -> str:
 
 def _print_details(number: int, group: BatchGroup, is_log: bool) -> None:
     batch = group.first
-    print(f"\n{number}: {'the first of them' if group.batches > 1 else 'it'} is {_place(batch)}")
+    say(f"\n{number}: {'the first of them' if group.batches > 1 else 'it'} is {_place(batch)}")
     if batch.error_message:
-        print(f"   the broker says: {shown(batch.error_message)}")
+        say(f"   the broker says: {shown(batch.error_message)}")
     if batch.record_errors:
         index, message = batch.record_errors[0]
-        print(f"   {plural(len(batch.record_errors), 'record')} at fault, first record {index}{_because(message)}")
+        say(f"   {plural(len(batch.record_errors), 'record')} at fault, first record {index}{_because(message)}")
     if batch.diagnosis:
-        print(f"   offsets inside: {batch.inner_offsets}; {batch.diagnosis}")
+        say(f"   offsets inside: {batch.inner_offsets}; {batch.diagnosis}")
     if batch.verdict == "rewritten":
-        print(f"   {plural(batch.cost.bytes_changed, 'byte')} of its header change")
+        say(f"   {plural(batch.cost.bytes_changed, 'byte')} of its header change")
     if is_log:
         _print_origin(group)
 
@@ -185,10 +185,10 @@ def _print_origin(group: BatchGroup) -> None:
     """Print the clients, producers and topics of a group."""
     producers = {_producer(one): batches for one, (batches, _) in group.producers.items()}
     topics = {topic: batches for topic, batches in group.topics.items() if topic is not None}
-    print(f"   written as: {_most(group.clients)}")
-    print(f"   sent by: {_most(producers)}")
+    say(f"   written as: {_most(group.clients)}")
+    say(f"   sent by: {_most(producers)}")
     if len(topics) > 1:
-        print(f"   topics: {_most(topics)}")
+        say(f"   topics: {_most(topics)}")
 
 
 def _most(numbers: Mapping[str, int]) -> str:

@@ -12,7 +12,7 @@ from recordpress.analysis import Fits, Rejection
 from recordpress.cli._command import as_json, broker_version, codec_plugins, verb
 from recordpress.cli._findings import plural, report_reading
 from recordpress.cli._outcome import CLEAN, FINDINGS
-from recordpress.cli._output import count, print_json, print_table, shown, size
+from recordpress.cli._output import count, print_json, print_table, say, shown, size
 from recordpress.cli._parameters import SIZE, Codec, Paths, Setting
 
 _MOST_PRINTED = 10  # rejections: the JSON has more
@@ -68,7 +68,7 @@ def command(
 def _print(found: Fits, codec: str) -> None:
     stored = f"{count(found.records - found.rejected)} of {plural(found.records, 'record')}"
     splits = f"; {plural(found.splits, 'batch')} split on the way" if found.splits else ""
-    print(f"stored: {stored}, in {plural(found.batches, 'batch')} of {size(found.bytes)} with {codec}{splits}\n")
+    say(f"stored: {stored}, in {plural(found.batches, 'batch')} of {size(found.bytes)} with {codec}{splits}\n")
     print_table(
         ("limit", ">bytes", "of each", ">largest", ">over", ">rejected records", "checked by"),
         [
@@ -78,17 +78,17 @@ def _print(found: Fits, codec: str) -> None:
         ],
     )  # fmt: skip
     if found.rejections:
-        print()
+        say()
     for rejection in found.rejections[:_MOST_PRINTED]:
-        print(shown(_text(rejection)))
+        say(shown(_text(rejection)))
     if (rest := found.rejected - min(len(found.rejections), _MOST_PRINTED)) > 0:
-        print(f"and {plural(rest, 'more record')}")
+        say(f"and {plural(rest, 'more record')}")
     for limit in found.limits:
         if limit.rejected:
-            print(f"to send {'it' if limit.rejected == 1 else 'them'}: {_ADVICE[limit.name]}")
+            say(f"to send {'it' if limit.rejected == 1 else 'them'}: {_ADVICE[limit.name]}")
     alone = found.limits[0].over
     if alone:
-        print(f"note: {plural(alone, 'record')} may be larger than batch.size, and would go in a batch each")
+        say(f"note: {plural(alone, 'record')} may be larger than batch.size, and would go in a batch each")
 
 
 def _text(rejection: Rejection) -> str:

@@ -10,7 +10,7 @@ import click
 import recordpress
 from recordpress.cli._command import as_json, paths, verb
 from recordpress.cli._findings import plural, print_skipped
-from recordpress.cli._output import count, print_json, print_table, size
+from recordpress.cli._output import count, print_json, print_table, say, size
 from recordpress.log import Log, Partition
 
 
@@ -35,17 +35,16 @@ def command(paths: Sequence[str], segments: bool, as_json: bool) -> None:
     _print_segments(log) if segments else _print_partitions(log)
     number = sum(len(partition.segments) for partition in log.partitions)
     total = sum(_size(partition) for partition in log.partitions)
-    print(f"{plural(len(log.partitions), 'partition')}, {plural(number, 'segment')}, {size(total)}")
+    say(f"{plural(len(log.partitions), 'partition')}, {plural(number, 'segment')}, {size(total)}")
     print_skipped(log.skipped)
 
 
 def _print_partitions(log: Log) -> None:
     print_table(
-        ("topic", ">partition", ">segments", ">size", ">first offset", ">last segment at", "path"),
+        ("partition", ">segments", ">size", ">first offset", ">last segment at", "/path"),
         (
             (
-                partition.topic,
-                partition.partition,
+                _name(partition),
                 count(len(partition.segments)),
                 size(_size(partition)),
                 partition.segments[0].base_offset,
@@ -59,11 +58,10 @@ def _print_partitions(log: Log) -> None:
 
 def _print_segments(log: Log) -> None:
     print_table(
-        ("topic", ">partition", ">base offset", ">size", "beside it", "path"),
+        ("partition", ">base offset", ">size", "beside it", "/path"),
         (
             (
-                partition.topic,
-                partition.partition,
+                _name(partition),
                 segment.base_offset,
                 size(segment.size),
                 " ".join(sorted(segment.files)),
@@ -73,6 +71,10 @@ def _print_segments(log: Log) -> None:
             for segment in partition.segments
         ),
     )
+
+
+def _name(partition: Partition) -> str:
+    return "-" if partition.topic is None else f"{partition.topic}-{partition.partition}"
 
 
 def _size(partition: Partition) -> int:

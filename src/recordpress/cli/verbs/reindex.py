@@ -8,7 +8,7 @@ import click
 
 from recordpress.cli._command import as_json, index_interval, paths, verb
 from recordpress.cli._findings import number_of, plural, print_findings, status_of
-from recordpress.cli._output import print_json
+from recordpress.cli._output import print_json, say
 from recordpress.cli._parameters import Paths
 from recordpress.cli._progress import Progress
 from recordpress.log import reindex
@@ -42,5 +42,5 @@ def command(paths: Sequence[str], target: str | None, index_interval_bytes: int,
     else:
         print_findings(report.findings)
         written = f"{plural(len(report.files), 'file')} written" if report.files else "every file is as it should be"
-        print(f"{number_of(report.findings)}: {written}")
+        say(f"{number_of(report.findings)}: {written}")
     return status_of(report.findings)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from recordpress.cli._command import as_json, index_interval, paths, target, verb
 from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest, typed
-from recordpress.cli._output import count, print_json, print_table, size
+from recordpress.cli._output import count, print_json, print_table, say, size
 from recordpress.cli._progress import Progress
 from recordpress.log import RepairReport, repair
 
@@ -44,12 +44,12 @@ def command(paths: Sequence[str], target: str, index_interval_bytes: int, as_jso
 def _print(report: RepairReport) -> None:
     print_findings(report.findings)
     if smaller := [segment for segment in report.segments if segment.size < segment.source_size]:
-        print()
+        say()
         print_table(
-            (">batches", ">size", ">was", "segment"),
+            (">batches", ">size", ">was", "/segment"),
             ((count(one.batches), size(one.size), size(one.source_size), one.file) for one in smaller),
         )
-        print()
+        say()
     batches = plural(sum(segment.batches for segment in report.segments), "intact batch")
     copied = size(sum(segment.size for segment in report.segments))
-    print(f"{number_of(report.findings)}: {batches} copied, {copied} in {plural(len(report.segments), 'segment')}")
+    say(f"{number_of(report.findings)}: {batches} copied, {copied} in {plural(len(report.segments), 'segment')}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from recordpress.cli._command import as_json, index_interval, paths, verb
 from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest, typed
-from recordpress.cli._output import count, print_json, print_table, size
+from recordpress.cli._output import count, print_json, print_table, say, size
 from recordpress.cli._progress import Progress
 from recordpress.log import ScanReport, SegmentScan, scan
 
@@ -42,9 +42,9 @@ def command(paths: Sequence[str], index_interval_bytes: int, as_json: bool) -> i
 def _print(report: ScanReport) -> None:
     print_findings(report.findings)
     if damaged := _damaged(report):
-        print()
+        say()
         print_table(
-            (">size", ">intact", ">batches", ">recovery keeps", ">and goes on at", "segment"),
+            (">size", ">intact", ">batches", ">recovery keeps", ">and goes on at", "/segment"),
             (
                 (
                     size(segment.size),
@@ -57,8 +57,8 @@ def _print(report: ScanReport) -> None:
                 for segment in damaged
             ),
         )
-        print()
-    print(f"{number_of(report.findings)}: {_totals(report.segments)}")
+        say()
+    say(f"{number_of(report.findings)}: {_totals(report.segments)}")
 
 
 def _damaged(report: ScanReport) -> list[SegmentScan]:

@@ -9,7 +9,7 @@ import click
 import recordpress
 from recordpress.cli._command import as_json, codec_plugins, paths, verb
 from recordpress.cli._findings import plural, print_skipped, report_reading
-from recordpress.cli._output import count, moment, print_json, print_table, size
+from recordpress.cli._output import count, moment, print_json, print_table, say, size
 from recordpress.cli._parameters import SIZE, Codec
 from recordpress.cli._progress import Progress
 from recordpress.cli._savings import print_savings
@@ -107,7 +107,7 @@ def command(
     else:
         _print(found, total)
         if estimate is not None:
-            print(f"\ncopies with {compression_type}{'' if level is None else f' {level}'}:")
+            say(f"\ncopies with {compression_type}{'' if level is None else f' {level}'}:")
             print_savings(estimate)
         print_skipped(log.skipped)
     return report_reading(findings)
@@ -115,11 +115,10 @@ def command(
 
 def _print(found: list[tuple[Partition, LogStats]], total: LogStats) -> None:
     print_table(
-        ("topic", ">partition", ">size", ">batches", ">records", ">per batch", "codecs", "magic", "from", "to"),
+        ("partition", ">size", ">batches", ">records", ">per batch", "codecs", "magic", "from", "to"),
         (
             (
-                partition.topic or partition.url,
-                partition.partition,
+                partition.url if partition.topic is None else f"{partition.topic}-{partition.partition}",
                 size(stats.size),
                 _about(stats, stats.seen.batches),
                 _about(stats, stats.seen.records),
@@ -132,7 +131,7 @@ def _print(found: list[tuple[Partition, LogStats]], total: LogStats) -> None:
             for partition, stats in found
         ),
     )
-    print()
+    say()
     print_table(
         ("codec", ">batches", ">size", ">share", ">records", ">bytes/record", ">ratio"),
         (
@@ -148,7 +147,7 @@ def _print(found: list[tuple[Partition, LogStats]], total: LogStats) -> None:
             for codec, share in _with_control(total)
         ),
     )
-    print()
+    say()
     most = max((share.batches for share in total.depths.values()), default=1)
     print_table(
         (">records per batch", ">batches", ">share", ""),
@@ -163,9 +162,9 @@ def _print(found: list[tuple[Partition, LogStats]], total: LogStats) -> None:
         ),
     )
     if total.transactional.batches:
-        print(f"\n{plural(total.transactional.batches, 'batch')} of transactions, with their markers")
+        say(f"\n{plural(total.transactional.batches, 'batch')} of transactions, with their markers")
     if total.sampled:
-        print(f"\nsampled: headers of {size(total.seen.bytes)} of {size(total.size)}; --full reads all of them")
+        say(f"\nsampled: headers of {size(total.seen.bytes)} of {size(total.size)}; --full reads all of them")
 
 
 def _with_control(total: LogStats) -> list[tuple[str, Share]]:

@@ -12,7 +12,7 @@ from recordpress.analysis import DictionaryDepth, DictionaryTraining
 from recordpress.cli._command import as_json, codec_plugins, paths, sample_options, verb
 from recordpress.cli._findings import report_reading
 from recordpress.cli._outcome import CLEAN, FINDINGS
-from recordpress.cli._output import count, note, print_json, print_table, size
+from recordpress.cli._output import count, note, print_json, print_table, say, size
 from recordpress.cli._parameters import SIZE, LocalPath, Paths, one_or_several
 from recordpress.cli._progress import Progress
 from recordpress.dictionaries import DictionaryStore
@@ -72,11 +72,11 @@ def command(paths: Sequence[str], store: str | None, output: str | None, as_json
 
 def _print(found: DictionaryTraining) -> None:
     evaluation, sample = found.evaluation, found.sample
-    print(
+    say(
         f"sample: {count(sample['records'])} records, {size(sample['bytes'])} uncompressed, "
         f"{100 * sample['coverage']:.1f} % of it, seed {sample['seed']}"
     )
-    print(
+    say(
         f"dictionary {found.dictionary.id}: {size(len(found.dictionary))}, trained on {count(evaluation.samples)} "
         f"values ({size(evaluation.sample_bytes)}) for level {evaluation.level}\n"
     )
@@ -85,15 +85,15 @@ def _print(found: DictionaryTraining) -> None:
         [_row(depth, evaluation.stored) for depth in found.depths],
     )
     values = evaluation.values
-    print(
+    say(
         f"\nvalues alone: {size(values['bytes'])}, by zstd {size(values['plain_bytes'])}, with the dictionary "
         f"{size(values['dictionary_bytes'])}"
     )
     if evaluation.skipped:
-        print(f"not measured, as too few records were held out: {', '.join(map(count, evaluation.skipped))} per batch")
-    print(found.summary)
+        say(f"not measured, as too few records were held out: {', '.join(map(count, evaluation.skipped))} per batch")
+    say(found.summary)
     if evaluation.break_even_records is not None:
-        print(f"it has saved its own size after {count(evaluation.break_even_records)} records")
+        say(f"it has saved its own size after {count(evaluation.break_even_records)} records")
 
 
 def _row(depth: DictionaryDepth, stored: DictionaryDepth) -> tuple[str, ...]:

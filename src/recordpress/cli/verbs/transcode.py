@@ -12,7 +12,7 @@ from recordpress._arguments import INT32_MAX
 from recordpress.cli._command import copy_options, paths, target, verb
 from recordpress.cli._findings import plural, print_copy
 from recordpress.cli._outcome import CLEAN
-from recordpress.cli._output import count, duration, percent, print_json, print_table, shown, size
+from recordpress.cli._output import count, duration, percent, print_json, print_table, say, shown, size
 from recordpress.cli._parameters import SHARE, SIZE, Timestamp, one_or_several
 from recordpress.cli._progress import Progress
 from recordpress.cli._savings import print_savings
@@ -109,15 +109,15 @@ def _print(copy: Manifest, target: str) -> None:
         ("partition", ">segments", ">records", ">batches", ">before", ">after", ">change"),
         [_row(partition) for partition in copy.partitions],
     )
-    print()
+    say()
     before, after = totals["source_bytes"], totals["bytes"]
-    print(f"{shown(target)}: {plural(totals['records'], 'record')}, {size(before)} before, {size(after)} after, "
+    say(f"{shown(target)}: {plural(totals['records'], 'record')}, {size(before)} before, {size(after)} after, "
           f"{percent(after - before, before)}")  # fmt: skip
     codec = copy.options["compression_type"]
     if totals["already"]:
-        print(f"unchanged: {plural(totals['already'], 'batch')}, under {codec} already")
+        say(f"unchanged: {plural(totals['already'], 'batch')}, under {codec} already")
     if totals["not_smaller"]:
-        print(f"unchanged: {plural(totals['not_smaller'], 'batch')}, which {codec} would not make smaller")
+        say(f"unchanged: {plural(totals['not_smaller'], 'batch')}, which {codec} would not make smaller")
 
 
 def _row(partition: CopiedPartition) -> tuple[str, ...]:
@@ -131,6 +131,6 @@ def _row(partition: CopiedPartition) -> tuple[str, ...]:
 
 def _print_estimate(estimate: Estimate) -> None:
     before, after = estimate.bytes_before, estimate.bytes_after
-    print(f"{size(before)} before, about {size(after)} after, {percent(after - before, before)}\n")
+    say(f"{size(before)} before, about {size(after)} after, {percent(after - before, before)}\n")
     print_savings(estimate)
-    print(f"about {duration(estimate.cpu_seconds)} of CPU time; nothing was written")
+    say(f"about {duration(estimate.cpu_seconds)} of CPU time; nothing was written")

@@ -10,7 +10,7 @@ import click
 from recordpress._file_names import LOG_FILE_SUFFIX
 from recordpress.cli._command import as_json, codec_plugins, paths, verb
 from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest, typed
-from recordpress.cli._output import print_json, size
+from recordpress.cli._output import print_json, say, size
 from recordpress.cli._progress import Progress
 from recordpress.codecs import CodecRegistry
 from recordpress.log import VerifyReport, verify
@@ -50,7 +50,7 @@ def command(
         print_json(report.to_dict())
     else:
         print_findings(report.findings)
-        print(f"{number_of(report.findings)}: {_totals(report)}")
+        say(f"{number_of(report.findings)}: {_totals(report)}")
     _suggest(report, paths)
     return status_of(report.findings)
 
