@@ -14,6 +14,11 @@ _PARTITION_DIRECTORY = re.compile(r"(?P<topic>.+)-(?P<partition>0|[1-9][0-9]{0,9
 URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)(?:::.*)?://", re.DOTALL)  # fsspec chains them: zip::s3://
 _URLS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)(.*?)(?=::[A-Za-z][A-Za-z0-9+.-]*:|$)", re.DOTALL)
 _URL_IN_TEXT = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^\s'\"<>]*)")
+# Not two slashes after the scheme: a store's name, or a user and a password.
+_MISTYPED = re.compile(
+    r"(?:s3[an]?|gc?s|abfss?|hdfs|viewfs|https?):/?(?!/)|(?!file:)[a-z][a-z0-9+.-]+:(?!//[^/]).*:.*@",
+    re.DOTALL | re.IGNORECASE,
+)
 _LONG_SECRET = 8  # characters; a shorter one may be a part of other words
 
 # suffixes and names of files (LogFileUtils, LeaderEpochCheckpointFile, PartitionMetadataFile)
@@ -55,11 +60,26 @@ def refuse_without_records(path: str | bytes | PathLike[str] | PathLike[bytes], 
 def printable(path: str | PathLike[str]) -> str:
     r"""Return a path for a message: bytes that are not UTF-8 as ``\xff``, a URL without its user and its query."""
     text = fspath(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    if scheme := _mistyped_scheme(text):
+        return f"{scheme}:***"
     return _URLS.sub(_shown, text) if URL.match(text) else text
+
+
+def refuse_mistyped(path: str) -> None:
+    """Raise for a URL with one slash or three: the system's error would quote it."""
+    if scheme := _mistyped_scheme(path):
+        raise InvalidArgumentError(
+            f"a URL has two slashes after {scheme}: and a name after them; a local path may begin with ./", field="path"
+        )
+
+
+def _mistyped_scheme(path: str) -> str:
+    return next((part.partition(":")[0] for part in path.split("::") if _MISTYPED.match(part)), "")
 
 
 def refuse_url(path: str | PathLike[str]) -> None:
     """Raise for a URL in place of a local path: the system's error would quote it."""
+    refuse_mistyped(fspath(path))
     if URL.match(fspath(path)):
         raise InvalidArgumentError(f"{printable(path)} is a URL; only a local path is accepted here", field="path")
 

@@ -47,6 +47,15 @@ URLS = [
     for user in ([USER, "AKIAKEY:SeC/ReT@", "AKIAKEY:SeC?ReT@"] if scheme in ("s3", "fails") else [USER])
     for user in (["logs:SeC%2FReT@"] if scheme.startswith("abfs") else [user])  # the container's name is no secret
 ]
+# One or three slashes by mistake, or none: the system would take most of them for a local path, and quote it.
+MISTYPED = [
+    "s3:/AKIAKEY:SeC%2FReT@bucket/a-0?bad=TokeN",
+    "s3:AKIAKEY:SeC/ReT@bucket/a-0?bad=TokeN",
+    "S3A:///AKIAKEY:SeC%2FReT@bucket/a-0?bad=TokeN",
+    "gs:/bucket/a-0?bad=TokeN",
+    "fails:/AKIAKEY:SeC%2FReT@bucket/a-0?bad=TokeN",
+    "simplecache::fails:/AKIAKEY:SeC%2FReT@bucket/a-0?bad=TokeN",
+]
 
 
 def refuse(url: str) -> Any:
@@ -228,7 +237,7 @@ COMMANDS = {
     "explain": [[], ["--config", ..., DEMO]],
 }
 # Every HDFS client that fails to load takes seconds.
-FAST = [url for url in URLS if not url.startswith(("hdfs", "viewfs", "abfs"))]
+FAST = MISTYPED + [url for url in URLS if not url.startswith(("hdfs", "viewfs", "abfs"))]
 
 
 def outcome(call: Callable[[str], Any], url: str) -> Iterator[str]:
@@ -269,6 +278,19 @@ def test_no_verb_prints_a_secret(verb: str, capfd: pytest.CaptureFixture[str]) -
             given = [url if one is ... else one for one in arguments]
             assert run([verb, *given] if ... in arguments else [verb, *given, url]) in (2, 3)
             check("".join(capfd.readouterr()))
+
+
+@pytest.mark.parametrize("url", MISTYPED)
+def test_a_mistyped_url_is_refused(url: str) -> None:
+    with pytest.raises(recordpress.InvalidArgumentError, match="has two slashes"):
+        resolve(url)
+
+
+@pytest.mark.parametrize(
+    "path", ["a:b/c-0", "/logs/a:b@c/t-0", "./s3:/bucket", "file:///a:b@c/t-0", "C:/logs/a@b", "hdfs.log:5"]
+)
+def test_a_path_that_looks_a_little_like_a_url(path: str) -> None:
+    assert resolve(path)[1] == path.removeprefix("file://")
 
 
 def test_every_call_and_verb_with_a_path_is_here() -> None:

@@ -6,7 +6,7 @@ import os
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from recordpress._file_names import URL, printable, refuse_ambiguous, secrets_of, without_secrets
+from recordpress._file_names import URL, printable, refuse_ambiguous, refuse_mistyped, secrets_of, without_secrets
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.files._errors import storage_errors
 from recordpress.files._interface import FileSystem
@@ -92,6 +92,7 @@ def text_of(path: str | os.PathLike[str]) -> str:
         raise ArgumentTypeError(f"path must be text, not {type(text).__name__}", field="path")
     if not text or "\0" in text:
         raise InvalidArgumentError("path must not be empty or hold a zero byte", field="path")
+    refuse_mistyped(text)
     try:
         os.fsencode(text)
     except UnicodeEncodeError as error:
