@@ -3,8 +3,8 @@
     python demo/session.py            compare
     python demo/session.py --write    record
 
-Sizes of compressed data, times and speeds depend on the machine and on the versions of the codec libraries: numbers
-with a point may differ by a few percent.
+Sizes of compressed data and times depend on the machine and on the versions of the codec libraries: times are not
+compared, and numbers with a point may differ by a few percent.
 """
 
 from __future__ import annotations
@@ -29,11 +29,8 @@ WIDTH = 128
 TOLERANCE = 0.05
 
 COMMANDS = (
-    "recordpress ls /backup/logs",
-    "recordpress stats /backup/logs",
-    "recordpress scan /backup/logs",
-    "recordpress scan /backup/damaged/access-log-0",
-    "recordpress transcode /backup/logs /backup/cold --codec zstd --level 9",
+    "recordpress stats /backup/logs/access-log-*",
+    "recordpress explain /backup/logs/access-log-0 --topic-config compression.type=lz4",
 )
 
 
@@ -58,17 +55,7 @@ def session() -> str:
     with tempfile.TemporaryDirectory() as directory:
         place = Path(os.path.realpath(directory))
         shutil.copytree(HERE / "logs", place / "logs", ignore=shutil.ignore_patterns("*.md"))
-        damage(place)
         return "\n".join(f"$ {command}\n{output_of(command, place)}" for command in COMMANDS)
-
-
-def damage(place: Path) -> None:
-    """A copy of a partition in which a bit has flipped."""
-    shutil.copytree(place / "logs" / "access-log-0", place / "damaged" / "access-log-0")
-    path = place / "damaged" / "access-log-0" / "00000000000000000000.log"
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
-    path.write_bytes(data)
 
 
 def output_of(command: str, place: Path) -> str:
@@ -88,8 +75,8 @@ def wrapped(line: str) -> list[str]:
 
 def is_same(recorded: str, printed: str) -> bool:
     """Whether it is the same text, but for spaces and a few percent of some numbers."""
-    words = zip(recorded.split(), printed.split(), strict=False)
-    return len(recorded.split()) == len(printed.split()) and all(is_same_word(*pair) for pair in words)
+    before, now = (re.sub(r"[\d.]+ (µs|ms|s)\b", "TIME", text).split() for text in (recorded, printed))
+    return len(before) == len(now) and all(map(is_same_word, before, now))
 
 
 def is_same_word(recorded: str, printed: str) -> bool:
