@@ -455,3 +455,5 @@ def test_tail_reads_the_end(large: S3Server) -> None:
     assert [record["offset"] for record in records] == list(range(9993, 10000))
     before = [part.removeprefix("bytes=").split("-") for path, part in large.asked("GET") if path.endswith(SEGMENT)]
     assert [int(last) - int(first) < WALK_BYTES for first, last in before] == [True]  # its end may reach into the last
+    asked = ranges_asked(large, f"{5000:020}.log")
+    assert len(asked) <= 6 and sum(last - first for first, last in asked) < 8 << 20  # of 20 MB without an index

@@ -12,8 +12,8 @@ def end_offset(partition: Partition, *, complete: bool = False) -> int:
     """The offset after the highest one of a partition: an append from there on uses none again.
 
     In a log whose offsets ascend it is Kafka's log end offset. All headers of the last segment are read, and the last
-    ones of the others; in a store, of one other. A wrong base offset among the others is found by full reads, `verify`
-    and `scan`.
+    ones of the others; in a store, the last ones of two segments. A wrong base offset among the others is found by full
+    reads, `verify` and `scan`.
 
     Parameters
     ----------

@@ -125,21 +125,29 @@ def _last_entry(segment: SegmentFiles) -> OffsetPosition | None:
 
 
 def _tail(segment: Segment, file: RandomAccessFile) -> HeaderWalk:
-    """A walk that came to the end, from a batch near it.
+    """A walk that came to the end, from a batch near it."""
+    walk = last_entries(segment.base_offset, file)
+    # without any the last batch is larger than most, or damaged
+    return _walked(walk or HeaderWalk(file, position=file.start), segment)
 
-    A record's value may itself be a batch: if that is found first, it does not lead to the end of the file.
+
+def last_entries(base_offset: int, file: RandomAccessFile) -> HeaderWalk | None:
+    """A walk from a batch in the last MiB on, from which entries lead to the end of a file; remote, that is one read.
+
+    A record's value may itself be a batch: if that is found first, it does not lead to the end.
     """
-    start = max(file.size - _TAIL_BYTES, file.start)
-    walk = HeaderWalk(file, position=start)
-    is_found = start == file.start or walk.search(start, segment.base_offset, segment.base_offset + INT32_MAX)
+    at = max(file.size - _TAIL_BYTES, file.start)
+    walk = HeaderWalk(file, position=at, window_bytes=_TAIL_BYTES if file.is_remote else None)
+    is_found = at == file.start or walk.search(at, base_offset, base_offset + INT32_MAX)
     while is_found:
+        at = walk.position
         with suppress(RecordpressError):
             walk.pass_over(walk.end)
         if walk.position == walk.end:
+            walk.move_to(at)
             return walk
-        is_found = walk.search(walk.position + 1, segment.base_offset, segment.base_offset + INT32_MAX)
-    # the last batch is larger than most, or damaged
-    return _walked(HeaderWalk(file, position=file.start), segment)
+        is_found = walk.search(walk.position + 1, base_offset, base_offset + INT32_MAX)
+    return None
 
 
 def _walked(walk: HeaderWalk, segment: Segment) -> HeaderWalk:
@@ -154,8 +162,10 @@ def _walked(walk: HeaderWalk, segment: Segment) -> HeaderWalk:
 
 
 def near_the_end(segment: SegmentFiles, file: FileRecords) -> HeaderWalk:
-    """From the last index entry on, if a batch begins there."""
+    """From the last index entry on, if a batch begins there; without an index in a store, from a batch near the end."""
     entry = _last_entry(segment)
+    if entry is None and file.file.is_remote:
+        return last_entries(segment.base_offset, file.file) or file.headers()
     if entry is None or not 0 < entry.position < file.size:
         return file.headers()
     hop = file.headers(entry.position)

@@ -21,6 +21,7 @@ from recordpress.codecs import CodecRegistry
 from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import located
 from recordpress.log._entry import read_entry
+from recordpress.log._extent import last_entries
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log.findings import Finding
 from recordpress.log.sidecars.offset_index import (
@@ -74,6 +75,13 @@ class SegmentSeek:
     def time_index(self) -> TimeIndex | None:
         return self._read(TIME_INDEX_FILE_SUFFIX, read_time_index)
 
+    @cached_property
+    def _last_entries(self) -> tuple[HeaderWalk, int, int] | None:
+        """A walk over the last entries of a remote file, which most seeks are for; its start, and its first offset."""
+        hop = last_entries(self.base_offset, self.file) if self.file.is_remote else None
+        header = None if hop is None else next(hop, None)
+        return None if hop is None or header is None else (hop, header.position, header.base_offset)
+
     def offset(self, target: int) -> BatchHeader | None:
         """The first batch whose last offset is at least `target`; None if it would be after this segment."""
         return self._hop(target).find_offset(target)
@@ -95,6 +103,11 @@ class SegmentSeek:
     def _hop(self, target: int) -> HeaderWalk:
         """A hop that begins at or before the batch with this offset."""
         index = self.index
+        if index is None and target > self.base_offset and self._last_entries is not None:
+            [hop, at, first] = self._last_entries
+            if first <= target:
+                hop.move_to(at)
+                return hop
         entry = index.lookup(target) if index is not None else None
         is_after = self._ends_early and entry is not None and entry.position >= self.file.size
         if index is None or entry is None or is_after or entry.position <= self._start:
