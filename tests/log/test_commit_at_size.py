@@ -31,7 +31,7 @@ class Store(LocalFileSystem):
 def of_task(task):
     attempt = f"{task:032x}"
     return [
-        StagedSegment("orders", number, attempt, number, 100_000 + task, task * 7919 + number, 500, 0, 500)
+        StagedSegment("orders", number, attempt, number, 100_000 + task, task * 7919 + number, 500, 0, 500, False)
         for number in range(partitions)
     ]
 

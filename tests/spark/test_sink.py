@@ -192,6 +192,18 @@ def test_offsets_that_rows_have(tmp_path: Path) -> None:
     assert offsets_in(tmp_path)[-1] == 9_000_000_006
 
 
+def test_rows_without_an_offset_get_one(tmp_path: Path) -> None:
+    """All of them, or some: these follow the rows of their partition that have one."""
+    how: Any = {"topic": "t", "partitions": "1"}
+    write(tmp_path, [{"value": [b"a", b"b"], "offset": [None, None]}], **how)
+    mixed = {"value": [b"x", b"7", b"y"], "offset": [None, 7, None]}
+    write(tmp_path, [mixed, {"value": [b"z"], "offset": [None]}], [numbered(5)], **how)
+    found = table(tmp_path, "offset", "value")
+    values = dict(zip(found["offset"].to_pylist(), found["value"].to_pylist(), strict=True))
+    assert values == {0: b"a", 1: b"b", 5: b"5", 7: b"7", 8: b"x", 9: b"y", 10: b"z"}
+    assert is_clean(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("tasks", "message"),
     [
@@ -199,7 +211,6 @@ def test_offsets_that_rows_have(tmp_path: Path) -> None:
         ([[numbered(1, 9)], [numbered(4)]], "t-0 has rows with offsets 1 to 9 and others, .* with 4 to 4"),
         ([[numbered(1, 5, 5)]], "t-0 has two rows with offset 5"),
         ([[numbered(0)]], "t-0 ends at offset 1, and rows have offsets from 0 on"),
-        ([[{"value": [b"x", b"y"], "offset": [1, None]}]], "a row of t-0 has no offset"),
         ([[{"value": [b"x"], "offset": [-1]}]], "offset"),
     ],
 )
@@ -221,23 +232,37 @@ def test_offsets_that_cannot_be(tasks: Any, message: str, tmp_path: Path) -> Non
     assert offsets_in(tmp_path) == [0]
 
 
-def test_overwrite_replaces_all_partitions(tmp_path: Path) -> None:
+def test_overwrite_replaces_the_topics_that_are_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Or, with overwriteScope=path, all of them; without rows nothing."""
     write(tmp_path, [drawn(500)], topic="t", partitions="3", segment_bytes="2000", batch_size="1000")
     write(tmp_path, [drawn(5)], topic="other", partitions="1")
+    write(tmp_path, [drawn(5)], topic="t-0", partitions="1")
     (tmp_path / "t-0" / "partition.metadata").write_text("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n")
     (tmp_path / "t-0" / "notes").write_text("not Kafka's")
     (tmp_path / "kept").write_text("not a partition")
     write(tmp_path, [drawn(20, 9)], topic="t", partitions="1", overwrite=True)
-    assert stored(tmp_path) == {"t-0": list(zip(*drawn(20, 9).values(), strict=True))}
+    others = {name: list(zip(*drawn(5).values(), strict=True)) for name in ("other-0", "t-0-0")}
+    assert stored(tmp_path) == others | {"t-0": list(zip(*drawn(20, 9).values(), strict=True))}
     assert {path.name for path in (tmp_path / "t-0").iterdir()} == {
         f"{0:020}.log", f"{0:020}.index", f"{0:020}.timeindex", f"{20:020}.snapshot", "leader-epoch-checkpoint",
         "partition.metadata", "notes",
     }  # fmt: skip
-    assert {path.name for path in tmp_path.iterdir()} == {"t-0", "kept", "_SUCCESS"}
-    writer, _ = started(tmp_path, [drawn(1)], topic="t", partitions="1", overwrite=True)
-    writer.commit([])
-    assert {path.name for path in tmp_path.iterdir()} == {"t-0", "kept", "_SUCCESS"}
+    assert {path.name for path in tmp_path.iterdir()} == {"t-0", "t-0-0", "other-0", "kept", "_SUCCESS"}
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for scope in ("topics", "path"):
+        writer, _ = started(tmp_path, [drawn(1)], topic="t", partitions="1", overwrite=True, overwriteScope=scope)
+        caplog.clear()
+        writer.commit([])
+        assert [record.levelname for record in caplog.records] == ["WARNING"]
+        assert "overwrite without rows replaced nothing in" in caplog.text
+        writer.abort([])
+        assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    write(tmp_path, [drawn(7, 3)], topic="other", partitions="1", overwrite=True, overwriteScope="path")
+    assert stored(tmp_path) == {"other-0": list(zip(*drawn(7, 3).values(), strict=True))}
+    assert {path.name for path in tmp_path.iterdir()} == {"t-0", "other-0", "kept", "_SUCCESS"}
     assert {path.name for path in (tmp_path / "t-0").iterdir()} == {"notes"}
+    with pytest.raises(recordpress.InvalidArgumentError, match="overwriteScope must be topics or path"):
+        started(tmp_path, [drawn(1)], topic="t", partitions="1", overwriteScope="table")
 
 
 # ---- what is refused

@@ -81,7 +81,6 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
         check_schema(schema, options)
         self.options = options
         self.overwrite = overwrite
-        self.has_offsets = "offset" in schema.fieldNames()
         self.now_ms = time.time_ns() // 1_000_000
         files, path = resolved(options.store, options.path)
         self.stage = Stage.new(files, files.canonical(path))
@@ -119,12 +118,13 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
             segments,
             segment_bytes=self.options.segment_bytes,
             index_interval_bytes=self.options.index_interval_bytes,
-            overwrite=self.overwrite,
-            has_offsets=self.has_offsets,
+            overwrite=self.options.overwrite_scope if self.overwrite else None,
             write_id=write_id,
             batch_id=batch_id,
         )
-        if not published and write_id is not None:
+        if not segments and self.overwrite:
+            _LOGGER.warning("overwrite without rows replaced nothing in %s", stage.files.url(stage.target))
+        elif not published and write_id is not None:
             name = write_id if batch_id is None else f"batch {batch_id} of query {write_id}"
             _LOGGER.info("nothing was written: %s was committed before, or had no rows", name)
         for one in published:

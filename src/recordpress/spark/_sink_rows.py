@@ -39,18 +39,20 @@ class TaskRows:
     def __init__(self, stage: Stage, options: WriteOptions, now_ms: int) -> None:
         self._stage, self._options, self._now = stage, options, now_ms
         self._attempt, self._numbers = "", count()
-        self._waiting: dict[tuple[str, int], _Waiting] = {}
+        self._waiting: dict[tuple[str, int, bool], _Waiting] = {}
         self._rows = 0
-        self._has_offsets = False
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Add rows of any partitions."""
-        if not batch.num_rows:
-            return
-        self._has_offsets = "offset" in batch.schema.names
+        for part in _by_kind(batch):
+            self._add(part)
+
+    def _add(self, batch: pa.RecordBatch) -> None:
+        """Add rows that all have offsets, or none."""
+        has_offsets = "offset" in batch.schema.names
         records = _records(batch, self._now)
         for (topic, partition), rows in self._by_partition(batch, records):
-            waiting = self._waiting_for(topic, partition)
+            waiting = self._waiting_for(topic, partition, has_offsets)
             waiting.batches.append(rows)
             waiting.bytes += rows.nbytes
             if waiting.bytes >= waiting.wanted:
@@ -135,8 +137,8 @@ class TaskRows:
 
     # --- packing ------------------------------------------------------------------------------------------------------
 
-    def _waiting_for(self, topic: str, partition: int) -> _Waiting:
-        found = self._waiting.get((topic, partition))
+    def _waiting_for(self, topic: str, partition: int, has_offsets: bool) -> _Waiting:
+        found = self._waiting.get((topic, partition, has_offsets))
         if found is None:
             self._attempt = self._attempt or self._stage.attempt()
             staged = StagedPartition(
@@ -146,9 +148,9 @@ class TaskRows:
                 topic,
                 partition,
                 self._options.segment_bytes,
-                self._has_offsets,
+                has_offsets,
             )
-            found = self._waiting[topic, partition] = _Waiting(staged)
+            found = self._waiting[topic, partition, has_offsets] = _Waiting(staged)
         return found
 
     def _relieve(self) -> None:
@@ -166,7 +168,7 @@ class TaskRows:
         if not waiting.staged.is_open:
             self._close_files()
         rows = pa.Table.from_batches(waiting.batches).combine_chunks()
-        if self._has_offsets:
+        if "offset" in rows.column_names:
             rows = _in_order(rows, str(waiting.staged))
         last, done = b"", 0
         for batch, first in packed(rows, self._options):
@@ -217,6 +219,18 @@ def _alone(row: pa.Table, options: WriteOptions, how: Any) -> bytes:
     return batch
 
 
+def _by_kind(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Yield the rows that have offsets, and those that get theirs from the log, without the column."""
+    if "offset" not in batch.schema.names:
+        yield from () if batch.num_rows == 0 else (batch,)
+        return
+    without = batch.drop_columns(["offset"])
+    missing = batch.column("offset").is_null()
+    for part in (batch.filter(pc.invert(missing)), without.filter(missing)):
+        if part.num_rows:
+            yield part
+
+
 def _records(batch: pa.RecordBatch, now_ms: int) -> pa.RecordBatch:
     """Select the columns of a record, and fill in missing timestamps."""
     names = [name for name in _OF_RECORDS if name in batch.schema.names]
@@ -231,8 +245,6 @@ def _records(batch: pa.RecordBatch, now_ms: int) -> pa.RecordBatch:
 
 def _in_order(rows: pa.Table, where: str) -> pa.Table:
     offsets = rows.column("offset").combine_chunks()
-    if offsets.null_count:
-        raise InvalidArgumentError(f"a row of {where} has no offset, but others do", field="offset")
     if pc.all(pc.greater(offsets[1:], offsets[:-1])).as_py() is not False:
         return rows
     ordered = rows.take(pc.array_sort_indices(offsets))

@@ -11,6 +11,7 @@ from recordpress.codecs import CodecRegistry
 from recordpress.codecs.choice import CodecChoice
 from recordpress.codecs.table import CodecTable
 from recordpress.errors import InvalidArgumentError
+from recordpress.log.publish.commit_staged import Scope
 from recordpress.log.publish.staging import check_topic
 from recordpress.spark._option import (
     Option,
@@ -112,6 +113,14 @@ class WriteOptions:
         " before, nothing is written, so a repeated job adds no row twice. The latest 10000 names are in "
         "_recordpress-writes.json there. Batches of a stream have their own ids.",
         only="batch",
+    )
+    overwrite_scope: Scope = option(
+        "overwriteScope",
+        choice("topics", "path"),
+        "What mode overwrite replaces, and each batch of a stream with outputMode complete: topics, all partitions of"
+        " the topics that rows go to (Spark's own default, static, replaces the whole table), or path, all partitions"
+        " in the path. Without rows nothing is replaced.",
+        "topics",
     )
     store: Store | None = group(STORE_OPTIONS, lambda given: Store.parse(given.text, given.paths()), None)
 

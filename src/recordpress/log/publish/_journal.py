@@ -59,7 +59,6 @@ class Journal:
 
     files: FileSystem
     path: str
-    has_offsets: bool
     index_interval_bytes: int
     write_id: str | None = None
     batch_id: int | None = None
@@ -83,7 +82,6 @@ class Journal:
     def _lines(self, partitions: Iterable[PlannedPartition]) -> Iterator[Any]:
         yield {
             "journal": _FORM,
-            "has_offsets": self.has_offsets,
             "index_interval_bytes": self.index_interval_bytes,
             "write_id": self.write_id,
             "batch_id": self.batch_id,
@@ -113,7 +111,6 @@ def read_journal(files: FileSystem, path: str) -> Journal | None:
             return Journal(
                 files,
                 path,
-                bool(first["has_offsets"]),
                 int(first["index_interval_bytes"]),
                 None if write_id is None else str(write_id),
                 None if batch_id is None else int(batch_id),
@@ -180,7 +177,7 @@ def _partitions(file: RandomAccessFile) -> Iterator[PlannedPartition]:
             elif len(line) == 2:
                 partition.segments.append(PlannedSegment(int(line[0]), int(line[1]), []))
             else:
-                if not _ATTEMPT.fullmatch(line[0]) or set(map(type, line[1:])) != {int}:
+                if not _ATTEMPT.fullmatch(line[0]) or set(map(type, line[1:-1])) != {int}:
                     raise ValueError(f"not a staged segment: {line}")
                 partition.segments[-1].staged.append(StagedSegment(place.topic, place.partition, *line))
         if partition is not None:

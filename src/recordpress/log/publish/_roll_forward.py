@@ -207,7 +207,7 @@ class _Partition:
     def _segment(self, segment: PlannedSegment, producers: list[ProducerState] | None) -> None:
         builder = SidecarBuilder(index_interval_bytes=self._journal.index_interval_bytes)
         builder.begin(segment.base_offset)
-        stamp = Stamp(builder, segment.base_offset, self._journal.has_offsets)
+        stamp = Stamp(builder, segment.base_offset, segment.staged[0].has_offsets)
         target = self._files.join(self._directory, f"{segment.base_offset:020}{LOG_FILE_SUFFIX}")
         if len(segment.staged) == 1 and isinstance(self._files, LocalFileSystem):
             self._rename(segment, stamp, builder, producers, target)

@@ -20,6 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
+from typing import Literal, TypeAlias
 
 from recordpress._arguments import INT32_MAX
 from recordpress._file_names import LOG_FILE_SUFFIX, TopicPartition, printable
@@ -41,6 +42,8 @@ from recordpress.log.publish._journal import (
 from recordpress.log.publish._roll_forward import for_each, prepare, roll_forward
 from recordpress.log.publish.lease import lease
 from recordpress.log.publish.staging import JOURNAL, Stage, StagedSegment, is_dead, staged_jobs
+
+Scope: TypeAlias = Literal["topics", "path"]
 
 _PATIENCE = 600.0  # seconds that one job waits for another; chosen, not measured
 _KEPT_BYTES = 32 << 20  # larger staged segments stay separate; smaller ones are joined to limit their number
@@ -66,16 +69,17 @@ def commit_staged(
     *,
     segment_bytes: int,
     index_interval_bytes: int,
-    overwrite: bool = False,
-    has_offsets: bool = False,
+    overwrite: Scope | None = None,
     write_id: str | None = None,
     batch_id: int | None = None,
 ) -> list[PublishedPartition]:
     """Add the segments of a job to the log: all of them, or none; return the changes, or [] if the job was committed
     before.
 
-    Segments of a partition are in the order of their records, unless they have offsets. Small ones are joined up to
-    `segment_bytes`. With `overwrite` they replace the partitions of the log. `write_id` names the job, or with
+    Segments of a partition are in the order of their records, unless they have offsets; those without offsets follow
+    those with offsets. Small ones are joined up to
+    `segment_bytes`. With `overwrite` they replace all partitions of their topics or of the log; a job without segments
+    replaces nothing. `write_id` names the job, or with
     `batch_id` the stream: nothing is written if that job, that batch or a later one was committed.
     """
     check_target(stage.files, stage.target)
@@ -87,15 +91,15 @@ def commit_staged(
             return []
         _check_staged(stage, staged)
         places = _by_place(staged)
-        old = _partitions_of(stage.files, stage.target) if overwrite else {}
+        old = _replaced(stage, staged, overwrite)
         published: list[PublishedPartition] = []
-        if places or old:
-            journal = Journal(stage.files, stage.path, has_offsets, index_interval_bytes, write_id, batch_id, bool(old))
+        if places:
+            journal = Journal(stage.files, stage.path, index_interval_bytes, write_id, batch_id, bool(old))
             changed = sorted({*places, *old})
             before = _contents(stage, changed)
             ends = {} if overwrite else _ends(stage, places)
             stage.files.make_directory(stage.path)
-            journal.write(_plan(places, ends, old, segment_bytes, has_offsets, published))
+            journal.write(_plan(places, ends, old, segment_bytes, published))
             if not isinstance(stage.files, LocalFileSystem):
                 prepare(stage.files, stage.target, journal)
                 if before != _contents(stage, changed):
@@ -300,6 +304,18 @@ def _end_of(files: FileSystem, directory: str) -> int | None:
     return end_offset(partition, complete=True)
 
 
+def _replaced(stage: Stage, staged: Sequence[StagedSegment], overwrite: Scope | None) -> dict[str, list[str]]:
+    """Return the names of the files that a job replaces by partition directory."""
+    if overwrite is None or not staged:
+        return {}
+    topics = {one.topic for one in staged}
+    return {
+        name: files
+        for name, files in _partitions_of(stage.files, stage.target).items()
+        if overwrite == "path" or name.rpartition("-")[0] in topics
+    }
+
+
 def _partitions_of(files: FileSystem, target: str) -> dict[str, list[str]]:
     """Return the names of Kafka's files by partition directory."""
     found: dict[str, list[str]] = {}
@@ -327,7 +343,6 @@ def _plan(
     ends: dict[str, int],
     old: dict[str, list[str]],
     segment_bytes: int,
-    has_offsets: bool,
     published: list[PublishedPartition],
 ) -> Iterator[PlannedPartition]:
     """Yield the partitions of a journal, and note the changes that it makes."""
@@ -335,12 +350,15 @@ def _plan(
         planned = PlannedPartition(name, name not in ends, old.get(name, []))
         ordered = places.get(name, [])
         end = ends.get(name, 0)
-        if has_offsets and ordered:
-            ordered.sort(key=lambda one: (one.first_offset, one.next_offset))
-            _refuse_overlaps(name, ordered, end if name in ends else None)
-        for run in _runs(ordered, segment_bytes, has_offsets):
-            base = run[0].first_offset if has_offsets else end
-            end = run[-1].next_offset if has_offsets else base + sum(one.next_offset for one in run)
+        given = [one for one in ordered if one.has_offsets]
+        if given:
+            given.sort(key=lambda one: (one.first_offset, one.next_offset))
+            _refuse_overlaps(name, given, end if name in ends else None)
+            ordered = given + [one for one in ordered if not one.has_offsets]
+        for run in _runs(ordered, segment_bytes):
+            is_given = run[0].has_offsets
+            base = run[0].first_offset if is_given else end
+            end = run[-1].next_offset if is_given else base + sum(one.next_offset for one in run)
             planned.segments.append(PlannedSegment(base, end, run))
         if ordered:
             published.append(
@@ -374,15 +392,15 @@ def _refuse_overlaps(name: str, ordered: Sequence[StagedSegment], end: int | Non
             )
 
 
-def _runs(ordered: Sequence[StagedSegment], segment_bytes: int, has_offsets: bool) -> Iterator[list[StagedSegment]]:
+def _runs(ordered: Sequence[StagedSegment], segment_bytes: int) -> Iterator[list[StagedSegment]]:
     """Yield the groups of staged segments that become one segment."""
     run: list[StagedSegment] = []
     size = offsets = 0
     for one in ordered:
         size += one.bytes
-        offsets = one.next_offset - run[0].first_offset if has_offsets and run else offsets + one.next_offset
-        is_small = run and max(run[-1].bytes, one.bytes) < _KEPT_BYTES
-        if run and (not is_small or size > segment_bytes or offsets - 1 > INT32_MAX):
+        offsets = one.next_offset - run[0].first_offset if one.has_offsets and run else offsets + one.next_offset
+        may_join = run and max(run[-1].bytes, one.bytes) < _KEPT_BYTES and run[-1].has_offsets == one.has_offsets
+        if run and (not may_join or size > segment_bytes or offsets - 1 > INT32_MAX):
             yield run
             run, size, offsets = [], one.bytes, one.next_offset
         run.append(one)

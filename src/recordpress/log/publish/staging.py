@@ -50,7 +50,7 @@ def check_topic(name: str) -> None:
 
 class StagedSegment(NamedTuple):
     """Consecutive batches of one partition in a file of the job, the attempt of a task and the number of the file in
-    it; offsets start at 0 unless the records have offsets."""
+    it; offsets start at 0 unless the records have offsets, which `has_offsets` says."""
 
     topic: str
     partition: int
@@ -61,6 +61,7 @@ class StagedSegment(NamedTuple):
     records: int
     first_offset: int
     next_offset: int
+    has_offsets: bool
 
     @property
     def file(self) -> str:
@@ -229,6 +230,7 @@ class StagedPartition:
                 self._records,
                 self._first,
                 self._next,
+                self._has_offsets,
             )
         )
         if not self._has_offsets:
