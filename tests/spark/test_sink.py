@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType, TimestampNTZType
 from sink_writes import Rows, drawn, first_segment, is_clean, schema_of, started, stored, table, write
 
 from recordpress.spark import KafkaLogDataSource
@@ -274,6 +274,7 @@ def test_overwrite_replaces_the_topics_that_are_written(tmp_path: Path, caplog: 
         ([("value", IntegerType())], {}, "wrong type of column value int; accepted are key binary or string; value"),
         ([("Value", StringType())], {}, "not a column of a record: Value string; accepted are key"),
         ([("timestamp", LongType())], {}, "wrong type of column timestamp bigint"),
+        ([("timestamp", TimestampNTZType())], {}, "column timestamp has no time zone: .* that of the session"),
         ([("key", StringType())], {}, "the column value is missing"),
         ([VALUE], {"topic": "t"}, "add the column partition or the option partitions"),
         ([VALUE], {"partitions": "1"}, "no topic: add the column topic or the option topic"),
@@ -372,6 +373,24 @@ def test_spark_reads_what_spark_wrote(spark: Any, tmp_path: Path) -> None:
     assert is_clean(tmp_path / "copy")
     rows.limit(10).write.format("recordpress").mode("overwrite").options(**how).save(path)
     assert spark.read.format("recordpress").load(path).count() == 10
+
+
+def test_timestamps_without_a_time_zone(spark: Any, tmp_path: Path) -> None:
+    """Spark alone knows the session's: eight hours in Los Angeles."""
+    from pyspark.errors import PySparkException
+
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "America/Los_Angeles")
+    try:
+        rows = spark.sql("SELECT 'x' AS value, TIMESTAMP_NTZ '2026-01-01 00:00:00' AS timestamp")
+        how = {"topic": "t", "partitions": "1"}
+        with pytest.raises(PySparkException, match="column timestamp has no time zone"):
+            rows.write.format("recordpress").mode("append").options(**how).save(str(tmp_path / "logs"))
+        rows = rows.withColumn("timestamp", rows.timestamp.cast("timestamp"))
+        rows.write.format("recordpress").mode("append").options(**how).save(str(tmp_path / "logs"))
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+    assert [record.timestamp for record in first_segment(tmp_path / "logs")] == [1767254400000]
 
 
 def test_spark_says_what_is_wrong(spark: Any, tmp_path: Path) -> None:

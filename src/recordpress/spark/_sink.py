@@ -39,7 +39,7 @@ _TYPES = {
     "headers": ("array<struct<key:string,value:binary>>",),
     "topic": ("string",),
     "partition": ("int", "bigint", "smallint", "tinyint"),
-    "timestamp": ("timestamp", "timestamp_ntz"),
+    "timestamp": ("timestamp",),
     "timestampType": ("int",),
     "offset": ("bigint",),
 }
@@ -50,6 +50,12 @@ def check_schema(schema: StructType, options: WriteOptions) -> None:
     accepted = "; ".join(f"{name} {' or '.join(types)}" for name, types in _TYPES.items())
     for column in schema.fields:
         kind = column.dataType.simpleString()
+        if (column.name, kind) == ("timestamp", "timestamp_ntz"):
+            raise InvalidArgumentError(
+                "column timestamp has no time zone: df.withColumn('timestamp', df.timestamp.cast('timestamp')) takes "
+                "that of the session",
+                field="schema",
+            )
         if kind not in _TYPES.get(column.name, ()):
             what = "not a column of a record:" if column.name not in _TYPES else "wrong type of column"
             raise InvalidArgumentError(f"{what} {column.name} {kind}; accepted are {accepted}"[:1000], field="schema")
