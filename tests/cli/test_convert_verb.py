@@ -40,7 +40,7 @@ def test_json_is_the_manifest(run: Run, tmp_path: Path) -> None:
     source, target = log(tmp_path), tmp_path / "old" / "orders-0"
     done = run("convert", source, target, "--magic", "0", "--codec", "gzip", "--allow-loss", "all", "--json")
     assert (done.status, done.err) == (0, "")
-    assert done.json == json.loads((target / "recordpress-manifest.json").read_text())
+    assert done.json == json.loads(recordpress.log.Manifest.read(target).to_json())
     assert done.json["lost"] == {"headers": 3, "leader_epochs": 3}
 
 

@@ -46,7 +46,7 @@ def test_json_is_the_manifest(run: Run, tmp_path: Path) -> None:
     source, target = partition(tmp_path), tmp_path / "cold" / "orders-0"
     done = run("transcode", source, target, "--codec", "zstd", "--level", "9", "--json")
     assert (done.status, done.err) == (0, "")
-    assert done.json == json.loads((target / "recordpress-manifest.json").read_text())
+    assert done.json == json.loads(Manifest.read(target).to_json())
     manifest = Manifest.from_json(done.out)
     assert manifest.complete
     assert manifest.options["compression_type"] == "zstd"

@@ -107,7 +107,7 @@ def test_a_copy_made_by_others(stored: Any, directory: Path, tmp_path: Path) -> 
     assert manifest.resumed_segments == 2
     names = {key.removeprefix("copy/") for key in stored.keys("logs") if key.startswith("copy/")}
     logs = {f"t-0/{path.name}" for path in directory.glob("*.log")}
-    assert logs | {"_SUCCESS", "recordpress-manifest.json"} <= names
+    assert logs | {"_SUCCESS", "recordpress-manifest.jsonl"} <= names
     assert not [name for name in names if "_done" in name or name.rpartition("/")[2].startswith(".")]
     copied = recordpress.open_log(target).read(["offset", "value"]).to_pyarrow()
     assert copied.equals(recordpress.open_log(directory).read(["offset", "value"]).to_pyarrow())

@@ -134,7 +134,7 @@ def test_what_a_killed_upload_left_is_swept(s3: S3Server, tmp_path: Path) -> Non
     source = tmp_path / "t-0"
     source.mkdir()
     (source / SEGMENT).write_bytes(b"".join(batches_of(10)))
-    left = [f"cold/t-0/.{SEGMENT}.{uuid4().hex}", f"cold/t-0/.recordpress-manifest.json.{uuid4().hex}"]
+    left = [f"cold/t-0/.{SEGMENT}.{uuid4().hex}", f"cold/t-0/.recordpress-manifest.jsonl.{uuid4().hex}"]
     other = f"cold/t-1/.{SEGMENT}.{uuid4().hex}"
     for key in [*left, other]:
         s3.put(f"logs/{key}", b"part")

@@ -21,7 +21,7 @@ from segments import read_content
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # in modules of kafka-python
 
 T = 1_700_000_000_000
-MANIFEST = "recordpress-manifest.json"
+MANIFEST = "recordpress-manifest.jsonl"
 LOG = f"{0:020d}.log"
 TYPES = {"CreateTime": 0, "LogAppendTime": 1}
 Row = tuple[Any, ...]
@@ -225,7 +225,7 @@ def test_each_loss_is_refused_and_allowed(name: str, tmp_path: Path) -> None:
     assert isinstance(manifest, Manifest) and manifest.lost == lost
     before = [row for row in offsets_and_values(data) if row is not None]
     assert offsets_and_values((tmp_path / "copy" / "orders-0" / LOG).read_bytes()) == before
-    assert json.loads((tmp_path / "copy" / MANIFEST).read_bytes())["lost"] == lost
+    assert Manifest.read(tmp_path / "copy").lost == lost
 
 
 def offsets_and_values(data: bytes) -> list[tuple[int, bytes | None]]:
@@ -423,5 +423,5 @@ def test_the_manifest_is_what_its_schema_says(tmp_path: Path) -> None:
     schema = json.loads((Path(__file__).parents[2] / "docs" / "manifest.schema.json").read_text())
     manifest = recordpress.convert(logs, tmp_path / "copy", 1, allow_loss="all")
     assert isinstance(manifest, Manifest)
-    jsonschema.validate(json.loads((tmp_path / "copy" / MANIFEST).read_text()), schema)
-    assert Manifest.from_json((tmp_path / "copy" / MANIFEST).read_bytes()) == manifest
+    jsonschema.validate(json.loads(Manifest.read(tmp_path / "copy").to_json()), schema)
+    assert Manifest.read(tmp_path / "copy") == manifest

@@ -117,7 +117,7 @@ def test_proofs_for_other_options_prove_nothing(logs: Path, tmp_path: Path) -> N
     for damaged in (False, True):
         with pytest.raises(RuntimeError, match="lost"):
             transcode(lost, logs, tmp_path / "copy")
-        for proof in (tmp_path / ".copy.unfinished").glob("*/_done-*.json"):
+        for proof in (tmp_path / ".copy.unfinished").glob("*/_done-*.jsonl"):
             if damaged:
                 proof.write_text("{")
         assert transcode(one_by_one, logs, tmp_path / "copy", level=None if damaged else 3).resumed_segments == 0
@@ -190,8 +190,7 @@ def test_a_damaged_segment_is_kept_as_it_is(
     assert "00000000000000000040.log.quarantined in the copy" in finding.message
     assert manifest.totals["segments"] == 5
     assert sum(columns.num_rows for columns in recordpress.open_log(tmp_path / "copy").read(["offset"])) == 200
-    written = (tmp_path / "copy" / "recordpress-manifest.json").read_bytes()
-    assert recordpress.log.Manifest.from_json(written).partitions == manifest.partitions
+    assert recordpress.log.Manifest.read(tmp_path / "copy").partitions == manifest.partitions
     again = transcode(one_by_one, logs, tmp_path / "copy", **options)
     assert again.partitions == manifest.partitions
     (copy / f"{40:020d}.log.quarantined").write_bytes(b"")

@@ -26,7 +26,7 @@ from segments import read_content
 
 DEMO = Path(__file__).parents[2] / "demo" / "logs"
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
-MANIFEST = "recordpress-manifest.json"
+MANIFEST = "recordpress-manifest.jsonl"
 STILL_VALID = {".snapshot", ".txnindex"}
 T = 1_700_000_000_000
 
@@ -177,7 +177,7 @@ def test_a_log_dir(logs: Path, tmp_path: Path) -> None:
     assert names(tmp_path / "cold") == {MANIFEST, "orders-0", "orders-1"}
     assert "leader-epoch-checkpoint" in names(tmp_path / "cold" / "orders-0")
     assert len(list((tmp_path / "cold").rglob("*.index"))) == 6
-    read = json.loads((tmp_path / "cold" / MANIFEST).read_text())
+    read = json.loads(Manifest.read(tmp_path / "cold").to_json())
     assert read["complete"] and read["options"]["level"] == 9
     assert read["totals"] == manifest.totals
     assert manifest.totals["records"] == 6000
@@ -193,7 +193,7 @@ def test_a_log_dir(logs: Path, tmp_path: Path) -> None:
                 content.bytes,
             ]
             assert one["compression_types"] == ["zstd"] and one["source"]["compression_types"] == ["snappy"]
-    assert Manifest.from_json((tmp_path / "cold" / MANIFEST).read_bytes()) == manifest
+    assert Manifest.read(tmp_path / "cold") == manifest == Manifest.from_json(manifest.to_json())
 
 
 def test_the_manifest_is_what_its_schema_says(logs: Path, tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_the_manifest_is_what_its_schema_says(logs: Path, tmp_path: Path) -> Non
     schema = json.loads((Path(__file__).parents[2] / "docs" / "manifest.schema.json").read_text())
     manifest = recordpress.transcode(logs, tmp_path / "cold", "zstd")
     assert isinstance(manifest, Manifest) and manifest.skipped
-    jsonschema.validate(json.loads((tmp_path / "cold" / MANIFEST).read_text()), schema)
+    jsonschema.validate(json.loads(Manifest.read(tmp_path / "cold").to_json()), schema)
     jsonschema.validate(json.loads(manifest.to_json()), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(json.loads(manifest.to_json()) | {"complete": 1}, schema)
@@ -580,7 +580,7 @@ def test_an_object_store(logs: Path, tmp_path: Path) -> None:
 
     dst = f"memory://{name}/cold"
     stopped(logs, dst, 3)  # type: ignore[arg-type]
-    assert not json.loads(store.cat(f"/{name}/cold/{MANIFEST}"))["complete"]
+    assert not Manifest.read(dst).complete
     manifest = recordpress.transcode(logs, dst, "zstd")
     assert isinstance(manifest, Manifest) and manifest.complete and manifest.resumed_segments >= 3
     assert wanted(f"/{name}/cold") == wanted(f"/{name}/logs") == contents(logs)

@@ -1,6 +1,5 @@
 """Jobs by reference: what one process finds, all executors find; and a copy is there as a whole or not at all."""
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -69,7 +68,7 @@ def test_every_record_is_found_again(spark: Any, logs: Path, tmp_path: Path) -> 
         assert row.batchesAfter <= row.batchesBefore
         assert len(row.digests) == row.segments == sum(path.startswith(name) for path in before)
     assert {path.name for path in tmp_path.iterdir()} == {"logs", "copy"}
-    assert {path.name for path in (tmp_path / "copy").iterdir()} == {*NAMES, "recordpress-manifest.json", "_SUCCESS"}
+    assert {path.name for path in (tmp_path / "copy").iterdir()} == {*NAMES, "recordpress-manifest.jsonl", "_SUCCESS"}
     assert recordpress.log.verify(tmp_path / "copy", "record").findings == []
 
 
@@ -251,9 +250,9 @@ def test_manifests_are_compared_without_reading(spark: Any, logs: Path, tmp_path
     assert [row.byManifest for row in read] == [False, False, False]
     with open(max((left / "txn_topic-0").glob("*.log")), "ab") as file:  # a broker went on
         file.write(recordpress.write_records([b"more"], base_offset=1000))
-    manifest = (right / "recordpress-manifest.json").read_text()
-    digest = json.loads(manifest)["partitions"][0]["segments"][0]["digest"]
-    (right / "recordpress-manifest.json").write_text(manifest.replace(digest, "0" * 32))
+    manifest = (right / "recordpress-manifest.jsonl").read_text()
+    digest = next(recordpress.log.Manifest.read(right).segments).digest
+    (right / "recordpress-manifest.jsonl").write_text(manifest.replace(digest, "0" * 32))
     found = {(row.topic, row.partition): row for row in recordpress.spark.compare(spark, left, right).collect()}
     txn, first = found["txn_topic", 0], found["headers-v2", 0]
     assert (txn.isSame, txn.byManifest, txn.recordsLeft - txn.recordsRight) == (False, False, 1)

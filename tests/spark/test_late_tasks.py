@@ -99,7 +99,7 @@ def expected_of(job: str, options: dict[str, Any], logs: Path, target: Path) -> 
 
 def same(found: dict[str, bytes], expected: dict[str, bytes]) -> bool:
     for one in (found, expected):
-        one.pop("/recordpress-manifest.json", None)  # it says what was done when
+        one.pop("/recordpress-manifest.jsonl", None)  # it says what was done when
     return found == expected
 
 

@@ -65,7 +65,7 @@ def rows_of(logs: Path) -> list[tuple[int, int, bytes]]:
 
 def files(root: Path) -> dict[str, bytes]:
     found = {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-    found.pop("recordpress-manifest.json", None)  # it says what was done when
+    found.pop("recordpress-manifest.jsonl", None)  # it says what was done when
     return found
 
 

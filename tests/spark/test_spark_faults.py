@@ -85,9 +85,7 @@ def test_a_copy(
     }  # fmt: skip
     recordpress.transcode(logs, tmp_path / "other", "lz4", **options)
     if producers == "settle":
-        [partition] = recordpress.log.Manifest.from_json(
-            (tmp_path / "other" / "recordpress-manifest.json").read_bytes()
-        ).partitions
+        [partition] = recordpress.log.Manifest.read(tmp_path / "other").partitions
         assert partition.settled == {"batches": 22, "aborted_records": 70, "markers": 0}
     found = files(tmp_path / "copy")
     assert found.pop("_SUCCESS") == b""
@@ -134,7 +132,7 @@ def test_a_driver_that_is_lost_and_a_second_job_at_once(
     call(spark, logs, tmp_path / "other")
     found, expected = files(tmp_path / "done"), files(tmp_path / "other")
     if job == "transcode":  # which says what was done when
-        del found["recordpress-manifest.json"], expected["recordpress-manifest.json"]
+        del found["recordpress-manifest.jsonl"], expected["recordpress-manifest.jsonl"]
     assert found == expected
     assert not [path for path in tmp_path.rglob(".*") if path.exists()]
 

@@ -120,7 +120,7 @@ def test_a_copy(spark: Any, stored: S3Server, directory: Path) -> None:
     assert recordpress.open_log(stored.url("logs/copy")).count() == recordpress.open_log(directory).count()
     left = [key for key in stored.keys("logs") if key.startswith("copy/") and not key.endswith("/")]
     files = {f"copy/{path.relative_to(directory)}" for path in directory.rglob("*.*")}
-    assert set(left) == {*files, "copy/_SUCCESS", "copy/recordpress-manifest.json"}
+    assert set(left) == {*files, "copy/_SUCCESS", "copy/recordpress-manifest.jsonl"}
 
 
 def test_verify(spark: Any, stored: S3Server, directory: Path) -> None:

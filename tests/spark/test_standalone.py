@@ -180,7 +180,7 @@ def test_two_attempts_of_a_task_at_once(
         for root in (tmp_path / "copy", tmp_path / "other")
     )
     found.pop("_SUCCESS")
-    assert found == expected | {name: found[name] for name in ("recordpress-manifest.json",)}
+    assert found == expected | {name: found[name] for name in ("recordpress-manifest.jsonl",)}
     import pyarrow.parquet as pq
 
     records = recordpress.open_log(LOGS).read(["offset", "value"]).to_pyarrow()

@@ -44,8 +44,8 @@ def compare(
 
     Compared are `recordpress.log.RecordDigest`: offset, timestamp and its type, key, value and headers of every record,
     and what the batches say of their producers and transactions. Where both have the same segments, each segment is
-    read by itself; otherwise a partition is read by one task. Where both have manifests (``recordpress-manifest.json``)
-    and the same segments, nothing is read.
+    read by itself; otherwise a partition is read by one task. Where both have manifests
+    (``recordpress-manifest.jsonl``) and the same segments, nothing is read.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ def transcode(
     Small segments are done together in one task. One that is larger than a core's share of the work is done in parts,
     which are then joined; the files equal the output of one process. The source is only read. Each batch is verified
     when it is made, each segment is read back before it gets its name, and `dst` gets its name when all of them are
-    complete; in an object store, which cannot rename, ``recordpress-manifest.json`` and ``_SUCCESS`` are written last.
+    complete; in an object store, which cannot rename, ``recordpress-manifest.jsonl`` and ``_SUCCESS`` are written last.
     A task that is tried again, or twice at once, gives the same files. A second job on the same `dst` is refused while
     the first one works. If a job is killed, the next one with the same arguments continues after the segments proven
     done.

@@ -44,7 +44,7 @@ def command(paths: Sequence[str], target: str, as_json: bool, **options: Any) ->
     Each batch is read back and compared with its source, except for allowed losses. The source is only read, and must
     not be in use by a broker. Indexes, producer snapshots and leader epochs are rebuilt from the copy.
 
-    TARGET is the same as for transcode; repeat the command to resume an interrupted run. recordpress-manifest.json in
+    TARGET is the same as for transcode; repeat the command to resume an interrupted run. recordpress-manifest.jsonl in
     TARGET lists the losses; --json prints it."""
     with Progress("converting") as progress:
         result = recordpress.convert(one_or_several(paths), target, **options, progress=progress)

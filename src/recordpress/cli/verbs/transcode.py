@@ -88,7 +88,7 @@ def command(paths: Sequence[str], target: str, even_if_larger: bool, as_json: bo
 
     TARGET gets a directory for each partition; it is the partition's directory itself if there is only one and TARGET
     is named like one, such as orders-0. It gets its name when it is complete; repeat the command to resume an
-    interrupted run. recordpress-manifest.json in TARGET has counts, checksums and a digest of the records of each
+    interrupted run. recordpress-manifest.jsonl in TARGET has counts, checksums and a digest of the records of each
     segment; --json prints it. Brokers ignore it.
 
     Everything that is not copied is a finding: bytes after the last complete batch of a partition, and files that are

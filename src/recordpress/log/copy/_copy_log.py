@@ -64,6 +64,7 @@ FinishedSegment: TypeAlias = "tuple[int, CopiedSegment | QuarantinedSegment]"
 
 _SIGNALS_SECONDS = 0.1  # longest delay of a signal, and interval of progress reports
 _SAVED_SECONDS = 1.0  # interval between writes of the manifest; chosen, not measured
+_SAVED_SHARE = 20  # and in times of the last write, which takes longer the more segments are done
 # Files that refer to offsets stay valid for the copy.
 SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
 _NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
@@ -382,7 +383,7 @@ class CopyState:
         self.bytes_done, self.bytes_total = bytes_done, bytes_total
         self.segments_done, self.segments_total = 0, segments_total
         self.progress = progress
-        self.saved = float("-inf")
+        self.next_save = float("-inf")
 
     def step(self, size: int) -> None:
         if self.cancelled.is_set():
@@ -516,9 +517,11 @@ def _is_directory(files: FileSystem, path: str) -> bool:
 
 def _save(manifest: Manifest, done: list[FinishedSegment], work: WorkDirectory, state: CopyState) -> None:
     """Write the manifest at intervals; segments that it lacks are copied again."""
-    if time.monotonic() - state.saved > _SAVED_SECONDS:
+    begun = time.monotonic()
+    if begun > state.next_save:
         _with_segments(manifest, done).write(work.files, work.path)
-        state.saved = time.monotonic()
+        now = time.monotonic()
+        state.next_save = now + max(_SAVED_SECONDS, _SAVED_SHARE * (now - begun))
 
 
 def _with_segments(manifest: Manifest, done: list[FinishedSegment]) -> Manifest:

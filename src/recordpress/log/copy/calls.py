@@ -208,7 +208,7 @@ def transcode(
     Returns
     -------
     Manifest or Estimate
-        The manifest, which is also in `dst` as ``recordpress-manifest.json`` unless `src` is one segment; with
+        The manifest, which is also in `dst` as ``recordpress-manifest.jsonl`` unless `src` is one segment; with
         ``dry_run`` an estimate of bytes and CPU time. If `dst` is already such a copy of `src`, it is only checked
         against its manifest.
 
@@ -235,7 +235,7 @@ def transcode(
     >>> manifest.complete, manifest.totals["records"], manifest.totals["bytes"] < manifest.totals["source_bytes"]
     (True, 1000, True)
     >>> sorted(path.name for path in (logs / "cold").iterdir())
-    ['orders-0', 'recordpress-manifest.json']
+    ['orders-0', 'recordpress-manifest.jsonl']
     """
     from recordpress.codecs.choice import CodecChoice
     from recordpress.log.copy.transcode import TranscodeJob

@@ -1,24 +1,27 @@
-"""Contents of a log's copy as a JSON file in it, so that manifests alone show whether two copies are the same.
+"""Contents of a log's copy as a file of JSON lines in it, so that manifests alone show whether two copies are the same.
 
-docs/manifest.md describes it, and docs/manifest.schema.json is its JSON Schema.
+docs/manifest.md describes it, and docs/manifest.schema.json is the JSON Schema of the whole.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from recordpress.errors import CorruptRecordError
-from recordpress.files import FileSystem
+from recordpress.files import FileSystem, resolve
+from recordpress.log._json_lines import read_lines, write_lines
 from recordpress.log.findings import Finding
 
-MANIFEST = "recordpress-manifest.json"  # brokers ignore unknown files
+MANIFEST = "recordpress-manifest.jsonl"  # brokers ignore unknown files
 FORMAT = 1
 _RULE = "manifest"
-_LARGEST = 1 << 28  # bytes: enough for several hundred thousand segments
+_NAMES_AT_ONCE = 1000  # of the files next to the segments in one line
 
 
 @dataclass(frozen=True)
@@ -264,7 +267,7 @@ class Manifest:
         return sums
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the content of the JSON file."""
+        """Return the manifest as one object, which docs/manifest.schema.json describes."""
         content = asdict(self) | {"totals": self.totals}
         for place, partition in zip(content["partitions"], self.partitions, strict=True):
             for one in place["segments"]:
@@ -276,7 +279,7 @@ class Manifest:
         return content
 
     def to_json(self) -> str:
-        """Return the text of the file."""
+        """Return `to_dict` as text."""
         return json.dumps(self.to_dict(), indent=1, default=list) + "\n"
 
     @classmethod
@@ -288,24 +291,62 @@ class Manifest:
         CorruptRecordError
             The text is not a manifest, or has a later format.
         """
-        try:
+        with _checked(file):
             read = json.loads(text)
-            form = read["versions"]["manifest"]
-            partitions = tuple(_partition(one) for one in read["partitions"])
-            manifest = _construct(cls, read | {"partitions": partitions, "skipped": tuple(read["skipped"])})
-            for one in manifest.skipped:
-                _construct(Finding, one)
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            raise CorruptRecordError(f"not a recordpress manifest: {error}", file=file, rule=_RULE) from None
-        if form != FORMAT:
-            raise CorruptRecordError(f"the manifest has the form {form!r}, not {FORMAT}", file=file, rule=_RULE)
-        return manifest
+            return _manifest(read, tuple(_partition(one) for one in read["partitions"]), read["skipped"])
 
-    def write(self, files: FileSystem, directory: str) -> None:
+    @classmethod
+    def read(cls, copy: str | os.PathLike[str]) -> Manifest:
+        """Read the manifest in a copy.
+
+        Parameters
+        ----------
+        copy : path or URL
+            The directory that `recordpress.transcode` or `recordpress.convert` made.
+
+        Raises
+        ------
+        FileNotFoundError
+            There is no manifest.
+        CorruptRecordError
+            The file is not a manifest, is cut, or has a later format.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> import tempfile, pathlib
+        >>> target = pathlib.Path(tempfile.mkdtemp()) / "copy"
+        >>> manifest = recordpress.transcode("demo/logs/sessions-0", target, "zstd")
+        >>> recordpress.log.Manifest.read(target) == manifest
+        True
+        """
+        files, path = resolve(copy)
+        found = read_manifest(files, path)
+        if found is None:
+            raise FileNotFoundError(files.url(files.join(path, MANIFEST)))
+        return found
+
+    def write(self, files: FileSystem, directory: str, name: str = MANIFEST) -> None:
         """Write the manifest to a directory, replacing an existing one."""
-        with files.create(files.join(directory, MANIFEST)) as writer:
-            writer.write(self.to_json().encode())
+        with files.create(files.join(directory, name)) as writer:
+            write_lines(writer, self._lines())
             writer.publish()
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the file, of which none grows with the copy."""
+        yield {name: value for name, value in vars(self).items() if name not in ("partitions", "skipped")} | {
+            "totals": self.totals
+        }
+        for one in self.skipped:
+            yield {"skipped": one}
+        for partition in self.partitions:
+            yield {"partition": {name: getattr(partition, name) for name in ("topic", "partition", "directory")}}
+            for start in range(0, len(partition.files), _NAMES_AT_ONCE):
+                yield {"files": partition.files[start : start + _NAMES_AT_ONCE]}
+            for segment in partition.segments:
+                yield {"segment": vars(segment) | {"source": vars(segment.source)}}
+            for kept in partition.quarantined:
+                yield {"quarantined": vars(kept) | {"source": vars(kept.source)}}
 
 
 def _tail(source: SourceFile) -> Finding:
@@ -314,18 +355,62 @@ def _tail(source: SourceFile) -> Finding:
     return Finding(source.file, source.bytes - size, size, None, "record set framing", message)
 
 
-def read_manifest(files: FileSystem, directory: str) -> Manifest | None:
+def read_manifest(files: FileSystem, directory: str, name: str = MANIFEST) -> Manifest | None:
     """Return the manifest in a directory; None if it does not exist."""
-    path = files.join(directory, MANIFEST)
     try:
-        with files.open(path) as file:
-            if file.size > _LARGEST:
-                raise CorruptRecordError(
-                    f"file too large for a manifest ({file.size} bytes)", file=file.name, rule=_RULE
-                )
-            return Manifest.from_json(file.read_exactly(0, file.size), file.name)
+        with files.open(files.join(directory, name)) as file, _checked(file.name):
+            lines = read_lines(file, _RULE)
+            first = next(lines)
+            partitions: list[CopiedPartition] = []
+            skipped: list[dict[str, Any]] = []
+            names: list[str] = []
+            copied: list[CopiedSegment] = []
+            kept: list[QuarantinedSegment] = []
+
+            def close() -> None:
+                if partitions:
+                    whole = _construct(CopiedPartition, vars(partitions[-1]) | {"files": names})
+                    partitions[-1] = replace(whole, segments=tuple(copied), quarantined=tuple(kept))
+                for found in (names, copied, kept):
+                    found.clear()
+
+            for line in lines:
+                [(kind, value)] = line.items()
+                if kind == "skipped":
+                    skipped.append(value)
+                elif kind == "partition":
+                    close()
+                    partitions.append(_construct(CopiedPartition, value))
+                elif kind == "files":
+                    names += value
+                elif kind == "segment":
+                    copied.append(_segment(CopiedSegment, value))
+                else:
+                    kept.append(_segment(QuarantinedSegment, line["quarantined"]))
+            close()
+            manifest = _manifest(first, tuple(partitions), skipped)
+            if sum(1 for _ in manifest.segments) != first["totals"]["segments"]:
+                raise ValueError("it is cut")
+            return manifest
     except FileNotFoundError:
         return None
+
+
+def _manifest(read: dict[str, Any], partitions: tuple[CopiedPartition, ...], skipped: list[Any]) -> Manifest:
+    manifest = _construct(Manifest, read | {"partitions": partitions, "skipped": tuple(skipped)})
+    for one in manifest.skipped:
+        _construct(Finding, one)
+    if (form := read["versions"]["manifest"]) != FORMAT:
+        raise ValueError(f"it has the form {form!r}, not {FORMAT}")
+    return manifest
+
+
+@contextmanager
+def _checked(file: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, StopIteration) as error:
+        raise CorruptRecordError(f"not a recordpress manifest: {error}"[:1000], file=file, rule=_RULE) from None
 
 
 _Record = TypeVar("_Record")

@@ -62,8 +62,7 @@ __all__ = [
     "transcode_by",
 ]
 
-_PROOF = re.compile(r"_done-[0-9]+-[0-9]+\.json")
-_LARGEST_PROOF = 1 << 28  # bytes, as of a manifest
+_PROOF = re.compile(r"_done-[0-9]+-[0-9]+\.jsonl")
 
 
 class CopyGroup(NamedTuple):
@@ -161,10 +160,8 @@ def _prove(group: CopyGroup, done: list[FinishedSegment]) -> None:
     partitions = tuple(CopiedPartition(None, None, place, (), segments) for place, segments in by_place.items())
     manifest = Manifest(group.job.operation, group.job.options(), "", False, partitions, versions={"manifest": FORMAT})
     first = group.tasks[0].segment
-    name = f"_done-{group.tasks[0].partition}-{first.base_offset}.json"
-    with group.files.create(group.files.join(group.work, name)) as writer:
-        writer.write(manifest.to_json().encode())
-        writer.publish()
+    name = f"_done-{group.tasks[0].partition}-{first.base_offset}.jsonl"
+    manifest.write(group.files, group.work, name)
 
 
 def manifest_of(src: Paths) -> Manifest | None:
@@ -243,9 +240,10 @@ class RemoteExecutor(SegmentExecutor):
 
     def load_proofs(self, work: WorkDirectory) -> Iterator[Manifest]:
         for path in _proofs(work):
-            with suppress(RecordpressError), work.files.open(path) as file:
-                if file.size <= _LARGEST_PROOF:
-                    yield Manifest.from_json(file.read_exactly(0, file.size), file.name)
+            with suppress(RecordpressError):
+                proof = read_manifest(work.files, work.path, work.files.name(path))
+                if proof is not None:
+                    yield proof
 
     def finish(self, work: WorkDirectory, manifest: Manifest) -> None:
         for path in _proofs(work):
