@@ -187,11 +187,13 @@ class Layout:
         return sorted(segments, key=lambda segment: segment.base_offset)
 
     def _plain_segment(self, entry: FileInfo, base_offset: int, siblings: dict[str, FileInfo]) -> Segment:
-        return Segment(self.files, entry.path, base_offset, self.files.url(entry.path), entry.size, files=siblings)
+        url = self.files.url(entry.path)
+        return Segment(self.files, entry.path, base_offset, url, entry.size, files=siblings, modified=entry.modified)
 
     def _tiered_segment(self, entry: FileInfo, base_offset: int, siblings: dict[str, FileInfo]) -> Segment:
         kind = TieredSegment if MANIFEST_SUFFIX in siblings else Segment
-        return kind(self.files, entry.path, base_offset, self.files.url(entry.path), entry.size, files=siblings)
+        url = self.files.url(entry.path)
+        return kind(self.files, entry.path, base_offset, url, entry.size, files=siblings, modified=entry.modified)
 
     def _check_file(self, entry: FileInfo) -> None:
         if entry.is_file:

@@ -33,6 +33,8 @@ class Segment:
         Codecs of the caller's own, for its records.
     check_indexes : bool
         Whether its headers are read in an object store too, in place of trusting its name and its indexes.
+    modified : float | None
+        Seconds since 1970 when the file was written last, if the listing says.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Segment:
     files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
     codecs: CodecRegistry | None = field(default=None, repr=False, compare=False)
     check_indexes: bool = field(default=False, repr=False, compare=False)
+    modified: float | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_tiered(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from heapq import heapify, heappop, heappush
 from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from recordpress.errors import CorruptRecordError, InvalidArgumentError
 from recordpress.log import Partition, end_offset
-from recordpress.log.growing import end_by_bytes, partitions_at, readable_end, segment_ranges
+from recordpress.log.growing import SegmentRange, end_by_bytes, partitions_at, readable_end, segment_ranges
 from recordpress.log.splits import with_checks
 from recordpress.spark._offsets import Range
 from recordpress.spark._stores import located
@@ -217,30 +217,31 @@ def by_offsets(ranges: dict[Key, tuple[int, int]], most: int) -> dict[Key, int]:
 def by_segments(
     readable: dict[Key, tuple[Partition, int, int]], *, most_files: int | None = None, most_bytes: int | None = None
 ) -> dict[Key, int]:
-    """Take a segment of each partition in turn up to a limit; the first segment counts even if it is too large."""
+    """Take segments up to a limit, the oldest first; the first segment counts even if it is too large."""
     parts = {key: segment_ranges(*one) for key, one in readable.items()}
     ends = {key: first for key, (_, first, _) in readable.items()}
-    full: set[Key] = set()
+    waiting = [_next_in_age(key, found, 0) for key, found in parts.items() if found]
+    heapify(waiting)
     files, left = 0, most_bytes
-    for turn in zip_longest(*([(key, part) for part in found] for key, found in parts.items())):
-        for taken in turn:
-            if taken is None or taken[0] in full:
-                continue
-            key, part = taken
-            if most_files is not None and files == most_files:
-                return _partitions_without_segments(ends, readable)
-            if left is not None:
-                end, size = end_by_bytes(part, max(left, 1))
-                if files and size > left:
-                    return _partitions_without_segments(ends, readable)
-                left -= size
-            else:
-                end = part.end
-            ends[key] = end
-            files += 1
-            if end < part.end:
-                full.add(key)
+    while waiting and files != most_files:
+        _, _, key, number = heappop(waiting)
+        part = parts[key][number]
+        end = part.end
+        if left is not None:
+            end, size = end_by_bytes(part, max(left, 1))
+            if files and size > left:
+                break
+            left -= size
+        ends[key] = end
+        files += 1
+        if end == part.end and number + 1 < len(parts[key]):
+            heappush(waiting, _next_in_age(key, parts[key], number + 1))
     return _partitions_without_segments(ends, readable)
+
+
+def _next_in_age(key: Key, parts: Sequence[SegmentRange], number: int) -> tuple[float, int, Key, int]:
+    """Order segments by the time when they were written; of the same time, take the partition that lags most first."""
+    return parts[number].segment.modified or 0.0, number - len(parts), key, number
 
 
 def _partitions_without_segments(
