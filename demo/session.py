@@ -29,7 +29,7 @@ WIDTH = 128
 TOLERANCE = 0.05
 
 COMMANDS = (
-    "recordpress stats /backup/logs/access-log-*",
+    "recordpress stats /backup/logs --topic access-log",
     "recordpress explain /backup/logs/access-log-0 --topic-config compression.type=lz4",
 )
 

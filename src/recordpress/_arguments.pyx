@@ -114,6 +114,11 @@ cdef str did_you_mean(object value, accepted):
 
 # --- sequences -----------------------------------------------------------------------------------------------------
 
+def hint(value, accepted):
+    """did_you_mean, for modules in Python."""
+    return did_you_mean(value, accepted)
+
+
 def sequence(values, str name, str elements):
     """tuple_of, for modules in Python."""
     return tuple_of(values, name, elements)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import recordpress
-from conftest import environment
+from cli.conftest import environment
 from recordpress.cli._app import run
 
 pytest.importorskip("pyarrow")

@@ -27,7 +27,7 @@ from recordpress.log.copy.transcode import TranscodeJob
 from recordpress.typing import Integer
 
 Timing: TypeAlias = Literal["fastest", "median"]
-Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log"
 
 LEAST_SAMPLE, MOST_SAMPLE = 1 << 10, 1 << 40
 _MOST_DEPTH = 10_000
@@ -113,7 +113,7 @@ def sample_of(path: Paths, limit: int, seed: int, registry: CodecRegistry | None
         if is_lines(files, name):
             with files.open(name) as file:
                 return sample_lines(file, limit, seed), None
-    log = open_log(path, codecs=registry)
+    log = path if isinstance(path, Log) else open_log(path, codecs=registry)
     return sample_log(log, limit, seed), log
 
 

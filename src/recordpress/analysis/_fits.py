@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from recordpress._arguments import integer
 from recordpress.analysis._lines import is_lines, lines_of
@@ -17,12 +17,9 @@ from recordpress.broker import PartitionLog, Verdict
 from recordpress.columns import write_columns
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.files import resolve
-from recordpress.log import Finding, open_log
+from recordpress.log import Finding, Log, open_log
 from recordpress.producer import BatchAccumulator, CompressionRatioEstimator, ProduceAnswer, ProduceError, ProducerBatch
 from recordpress.record import Record, read_batches, write_records
-
-if TYPE_CHECKING:
-    from recordpress.log import Log
 
 MOST_LISTED = 100  # rejections; `Fits.rejected` counts all of them
 LONGEST_LINE = 1 << 30
@@ -218,7 +215,7 @@ class _Source(NamedTuple):
 def _sources(
     records: Any, keys: Any, timestamps: Any, headers: Any, findings: list[Finding], codecs: Any
 ) -> Iterator[_Source]:
-    if isinstance(records, str | os.PathLike):
+    if isinstance(records, str | os.PathLike | Log):
         for name, given in (("keys", keys), ("timestamps", timestamps), ("headers", headers)):
             if given is not None:
                 raise ArgumentTypeError(f"records is a path: {name} must be None", field=name)
@@ -252,7 +249,10 @@ def _rows(record_set: bytes) -> Iterator[Record]:
         yield from batch
 
 
-def _of_path(path: str | os.PathLike[str], findings: list[Finding], codecs: Any) -> Iterator[_Source]:
+def _of_path(path: str | os.PathLike[str] | Log, findings: list[Finding], codecs: Any) -> Iterator[_Source]:
+    if isinstance(path, Log):
+        yield from _of_partitions(path, findings)
+        return
     with _named():
         files, name = resolve(path, None)
         lines = is_lines(files, name)
@@ -262,6 +262,10 @@ def _of_path(path: str | os.PathLike[str], findings: list[Finding], codecs: Any)
         return
     with _named():
         log = open_log(path, codecs=codecs)
+    yield from _of_partitions(log, findings)
+
+
+def _of_partitions(log: Log, findings: list[Finding]) -> Iterator[_Source]:
     for one in log.partitions:
         yield _Source(_of_log(log.select(partial(operator.is_, one)), findings), one.topic, one.partition, True)
 

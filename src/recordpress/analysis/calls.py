@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from recordpress.analysis._fits import Fits
     from recordpress.analysis._train import DictionaryTraining
     from recordpress.codecs import CodecRegistry
-    from recordpress.log import Progress
+    from recordpress.log import Log, Progress
     from recordpress.typing import ArrowArray, ArrowStream, Headers, Integer, Level, Time
 
 
 def analyze(
-    path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log",
     codecs: str = "none/snappy/lz4/gzip,1,6/zstd,1,3,6",
     *,
     depths: "Sequence[Integer]" = (1, 10),
@@ -105,7 +105,7 @@ def analyze(
 
 
 def fits(
-    records: "str | os.PathLike[str] | Iterable[Buffer | None] | ArrowArray | ArrowStream",
+    records: "str | os.PathLike[str] | Log | Iterable[Buffer | None] | ArrowArray | ArrowStream",
     keys: "Iterable[Buffer | None] | None" = None,
     timestamps: "Time | Iterable[Time] | None" = None,
     headers: "Iterable[Headers | None] | None" = None,
@@ -181,7 +181,7 @@ def fits(
 
 
 def train_dictionary(
-    path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log",
     size: "Integer | None" = None,
     *,
     level: "Integer" = 3,

@@ -30,7 +30,7 @@ from recordpress.codecs import CodecRegistry
 from recordpress.codecs.table import codecs_given
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError, RecordpressError
 from recordpress.files import located, named, resolve
-from recordpress.log import Progress, open_log
+from recordpress.log import Log, Progress, open_log
 from recordpress.record import read_batches
 from recordpress.typing import Integer, Time
 
@@ -190,6 +190,8 @@ def _of_paths(
     full: bool,
     progress: Callable[[Progress], object] | None,
 ) -> Explanation:
+    if isinstance(source, Log):
+        return _of_logs(source, judge, full, progress)
     paths = [source] if isinstance(source, str | os.PathLike) else _several(source)
     logs = [path for path in paths if _is_log(path)]
     if logs and len(logs) < len(paths):
@@ -243,8 +245,10 @@ def _of_file(path: str | os.PathLike[str], judge: Judge, transactional_id: str |
     return _of_bytes(data, files.url(name), judge, transactional_id)
 
 
-def _of_logs(paths: list[Any], judge: Judge, full: bool, progress: Callable[[Progress], object] | None) -> Explanation:
-    log = open_log(paths)
+def _of_logs(
+    paths: list[Any] | Log, judge: Judge, full: bool, progress: Callable[[Progress], object] | None
+) -> Explanation:
+    log = paths if isinstance(paths, Log) else open_log(paths)
     found = LogExplainer(judge, full, progress).explain(log)
     explanation = _explanation("log", judge, [])
     explanation.groups = in_order(found.groups)

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
     from recordpress.broker._explanation import Explanation
     from recordpress.codecs import CodecRegistry
-    from recordpress.log import Progress
+    from recordpress.log import Log, Progress
     from recordpress.typing import Integer, Time
 
 
 def explain(
-    source: "Buffer | str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    source: "Buffer | str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log",
     *,
     topic_config: "Mapping[str, str | int | bool] | None" = None,
     broker_version: str = NEWEST_KAFKA,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from inspect import cleandoc
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
+import recordpress
 from recordpress._arguments import MOST_THREADS
 from recordpress._version import NEWEST_KAFKA
+from recordpress.cli._outcome import quoted
 from recordpress.cli._parameters import SIZE, Codec, Paths
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
+from recordpress.log import Log
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -74,9 +78,73 @@ def verb(
     return click.command(name, cls=Verb, examples=examples, **settings)
 
 
-def paths(required: bool = True) -> Callable[[_Function], _Function]:
-    """Add PATH..., the sources."""
-    return click.argument("paths", metavar="PATH...", nargs=-1, required=required, type=Paths())
+class Sources(tuple[str, ...]):
+    """Paths, and what is wanted of them."""
+
+    def __new__(cls, paths: Iterable[str], topics: tuple[str, ...] = (), partitions: tuple[int, ...] = ()) -> Sources:
+        sources = super().__new__(cls, paths)
+        sources.topics, sources.partitions = topics, partitions
+        return sources
+
+    topics: tuple[str, ...]
+    partitions: tuple[int, ...]
+
+    def opened(self, codecs: CodecRegistry | None = None) -> Log:
+        """Return the log."""
+        topics, partitions = self.topics or None, self.partitions or None
+        log: Log = recordpress.open_log(list(self), codecs=codecs, topics=topics, partitions=partitions)
+        return log
+
+    def given(self, codecs: CodecRegistry | None = None) -> Any:
+        """Return what the library takes: a log, several paths or one, which it may treat differently."""
+        if self.topics or self.partitions:
+            return self.opened(codecs)
+        return self[0] if len(self) == 1 else list(self)
+
+    def typed(self) -> str:
+        """Return them quoted for a command line."""
+        wanted = [*(f"--topic={one}" for one in self.topics), *(f"--partition={one}" for one in self.partitions)]
+        return " ".join(quoted(one) for one in (*self, *wanted))
+
+
+def paths(function: _Function) -> _Function:
+    """Add PATH..., the sources, with --topic and --partition."""
+    return _with_paths(function, "PATH...", True)
+
+
+def optional_paths(function: _Function) -> _Function:
+    """Add PATH... for a verb that has another option for it."""
+    return _with_paths(function, "[PATH...]", False)
+
+
+def _with_paths(function: _Function, metavar: str, required: bool) -> _Function:
+
+    @wraps(function)
+    def with_sources(
+        *args: Any,
+        paths: tuple[str, ...],
+        only_topics: tuple[str, ...],
+        only_partitions: tuple[int, ...],
+        **options: Any,
+    ) -> Any:
+        return function(*args, paths=Sources(paths, only_topics, only_partitions), **options)
+
+    for option in (
+        click.option(
+            "--partition",
+            "only_partitions",
+            metavar="N",
+            multiple=True,
+            type=int,
+            help="Only partition N. Repeatable.",
+        ),
+        click.option(
+            "--topic", "only_topics", metavar="NAME", multiple=True, help="Only topics NAME, or a pattern. Repeatable."
+        ),
+        click.argument("paths", metavar=metavar, nargs=-1, required=required, type=Paths()),
+    ):
+        with_sources = option(with_sources)
+    return cast(_Function, with_sources)
 
 
 def target(function: _Function) -> _Function:

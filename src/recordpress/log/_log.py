@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from recordpress.log._batch_table import table_of
@@ -31,6 +32,10 @@ class Log:
     ----------
     partitions : tuple of Partition
         Ordered by topic and number, each with its segments ordered by base offset.
+    source : str, PathLike or several of them
+        The paths that were opened.
+    topics : mapping of str to Log
+        The log of each topic that is named, in the order of the partitions.
     skipped : tuple of Finding
         What lies next to the partitions and is not read: directories and files that a broker is about to delete or has
         not finished, and names that are not names of partitions.
@@ -41,15 +46,32 @@ class Log:
     >>> log = recordpress.open_log("demo/logs")
     >>> log
     <recordpress.log.Log: 8 partitions, 12 segments>
-    >>> sorted({partition.topic for partition in log.partitions})
-    ['access-json', 'access-log', 'nginx-status', 'sessions']
+    >>> list(log.topics), [str(partition) for partition in log.topics["sessions"]]
+    (['access-json', 'access-log', 'nginx-status', 'sessions'], ['sessions-0', 'sessions-1'])
     >>> log.read(["offset", "value"]).to_pyarrow().num_rows == log.count()
     True
     """
 
-    def __init__(self, partitions: Iterable[Partition], skipped: Iterable[Finding] = ()) -> None:
+    def __init__(
+        self,
+        partitions: Iterable[Partition],
+        skipped: Iterable[Finding] = (),
+        source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    ) -> None:
         self.partitions = tuple(partitions)
         self.skipped = tuple(skipped)
+        self.source = source
+
+    def __iter__(self) -> Iterator[Partition]:
+        return iter(self.partitions)
+
+    @property
+    def topics(self) -> Mapping[str, Log]:
+        found: dict[str, list[Partition]] = {}
+        for partition in self.partitions:
+            if partition.topic is not None:
+                found.setdefault(partition.topic, []).append(partition)
+        return {topic: Log(partitions, self.skipped, self.source) for topic, partitions in found.items()}
 
     def __repr__(self) -> str:
         segments = sum(len(partition.segments) for partition in self.partitions)
@@ -76,7 +98,7 @@ class Log:
         >>> log.select(lambda partition: partition.topic == "access-log")
         <recordpress.log.Log: 3 partitions, 3 segments>
         """
-        return Log(filter(wanted, self.partitions), self.skipped)
+        return Log(filter(wanted, self.partitions), self.skipped, self.source)
 
     def read(
         self,

@@ -7,16 +7,19 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
+from recordpress._arguments import INT32_MAX, hint, integer, sequence, shown_value
 from recordpress._file_names import LOG_FILE_SUFFIX, refuse_without_records
 from recordpress.codecs import CodecRegistry
 from recordpress.codecs.table import codecs_given
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.files import FileInfo, FileSystem, LocalFileSystem, resolve
 from recordpress.log._layout import Layout
+from recordpress.log._log import Log
 from recordpress.log._segment import Partition, with_last
 from recordpress.log.findings import Finding
+from recordpress.typing import Integer
 
 _PATTERN = re.compile(r"[*?[]")
 _SEGMENT_ENDINGS = (LOG_FILE_SUFFIX, f"{LOG_FILE_SUFFIX}.deleted", f"{LOG_FILE_SUFFIX}.swap")
@@ -30,7 +33,9 @@ class Opened(NamedTuple):
 
 
 def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Opened:
-    """Return every partition at the paths; raise an error if there is none."""
+    """Return every partition at the paths, or of a log; raise an error if there is none."""
+    if isinstance(path, Log):
+        return Opened(path.partitions, path.skipped)
     paths = list(_several(path))
     found = found_at(paths, filesystem, codecs)
     if not found.partitions:
@@ -41,6 +46,44 @@ def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = 
             field="path",
         )
     return found
+
+
+def open_selected(
+    path: Any,
+    filesystem: object,
+    codecs: CodecRegistry | None,
+    topics: str | Iterable[str] | None,
+    partitions: Integer | Iterable[Integer] | None,
+) -> Log:
+    """Return the log at the paths, or what is asked for of it."""
+    paths = path if isinstance(path, str | os.PathLike) else list(_several(path))
+    log = Log(*open_paths(paths, filesystem, codecs), paths)
+    return _of_partitions(_of_topics(log, topics), partitions)
+
+
+def _of_topics(log: Log, topics: str | Iterable[str] | None) -> Log:
+    if topics is None:
+        return log
+    known = list(log.topics)
+    wanted: set[str] = set()
+    for name in [topics] if isinstance(topics, str) else sequence(topics, "topics", "str"):
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"topics must be names, not {type(name).__name__}", field="topics")
+        if not (matching := {one for one in known if fnmatchcase(one, name)}):
+            near = hint(name, known) or f"; the first of {len(known)} is {known[0]}" if known else ""
+            raise InvalidArgumentError(f"no topic {shown_value(name)} is here{near}", field="topics")
+        wanted |= matching
+    return log.select(lambda one: one.topic in wanted)
+
+
+def _of_partitions(log: Log, partitions: Integer | Iterable[Integer] | None) -> Log:
+    if partitions is None:
+        return log
+    several = sequence(partitions, "partitions", "int") if not hasattr(partitions, "__index__") else (partitions,)
+    wanted = {integer(cast(Integer, number), "partitions", 0, INT32_MAX) for number in several}
+    if missing := wanted - {one.partition for one in log}:
+        raise InvalidArgumentError(f"no partition {min(missing)} is here", field="partitions")
+    return log.select(lambda one: one.partition in wanted)
 
 
 def found_at(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Opened:

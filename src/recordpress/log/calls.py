@@ -14,6 +14,8 @@ def open_log(
     *,
     filesystem: object = None,
     codecs: "CodecRegistry | None" = None,
+    topics: "str | Iterable[str] | None" = None,
+    partitions: "int | Iterable[int] | None" = None,
 ) -> "Log":
     """Open a log: find its partitions in a broker's directory, in a copy of one, or in an object store.
 
@@ -30,6 +32,10 @@ def open_log(
     codecs : CodecRegistry, optional
         Codec plug-ins in addition to Kafka's, for all calls that read records of this log. Calls that read headers
         show the codec of such a batch as ``pluggable``.
+    topics : str or several, optional
+        Open only these topics. Each may be a pattern of ``*``, ``?`` and ``[a-z]``.
+    partitions : int or several, optional
+        Open only partitions with these numbers.
 
     Returns
     -------
@@ -40,9 +46,10 @@ def open_log(
     ------
     FileNotFoundError
     InvalidArgumentError
-        No partition was found, or nothing opens the scheme. A directory with segments has a partition number that Kafka
-        would not write (``a-00``), a name that is not UTF-8, or lies inside another partition's directory. A symbolic
-        link leads out of the given directory. A segment is a directory or a named pipe. The message names the file.
+        No partition was found, none has a topic or number that was asked for, or nothing opens the scheme. A directory
+        with segments has a partition number that Kafka would not write (``a-00``), a name that is not UTF-8, or lies
+        inside another partition's directory. A symbolic link leads out of the given directory. A segment is a directory
+        or a named pipe. The message names the file.
     StorageError
         A store failed; also an OSError.
 
@@ -58,8 +65,9 @@ def open_log(
     (<recordpress.log.Log: 1 partition, 1 segment>, 2)
     >>> log.read(["topic", "partition", "offset", "value"]).to_pyarrow().to_pylist()[1]
     {'topic': 'orders', 'partition': 0, 'offset': 1, 'value': b'b'}
+    >>> recordpress.open_log("demo/logs", topics=["access-*"], partitions=0)
+    <recordpress.log.Log: 2 partitions, 2 segments>
     """
-    from recordpress.log._log import Log
-    from recordpress.log._open import open_paths
+    from recordpress.log._open import open_selected
 
-    return Log(*open_paths(path, filesystem, codecs))
+    return open_selected(path, filesystem, codecs, topics, partitions)

@@ -12,10 +12,10 @@ import click
 import recordpress
 from recordpress._arguments import MOST_THREADS
 from recordpress.analysis import DEFAULT_CODECS, Analysis, Cell, html_of
-from recordpress.cli._command import codec_plugins, paths, sample_options, verb
+from recordpress.cli._command import Sources, codec_plugins, paths, sample_options, verb
 from recordpress.cli._findings import report_reading
 from recordpress.cli._output import count, print_json, print_table, say, size, write
-from recordpress.cli._parameters import LocalPath, one_or_several
+from recordpress.cli._parameters import LocalPath
 from recordpress.cli._progress import Progress
 from recordpress.cli._savings import print_savings
 from recordpress.codecs import CodecRegistry
@@ -29,10 +29,10 @@ _TIMING = ("fastest", "median")
     ("recordpress analyze /var/kafka-logs/orders-0", "Measure all codecs on a partition, and recommend settings."),
     ("recordpress analyze access.txt -e zstd,1,3,6/lz4 --rate 20MB/s --price-gb 0.023 --report report.html",
      "Measure some codecs and levels on a file of lines, with CPU time, savings and a page of plots."),
-    ("recordpress analyze 's3://backup/kafka-logs/orders-*' --sample 256MiB --json",
+    ("recordpress analyze s3://backup/kafka-logs --topic orders --sample 256MiB --json",
      "Measure a topic in an object store, and print JSON."),
 )  # fmt: skip
-@paths()
+@paths
 @click.option(
     "--codecs", "-e", "settings", metavar="CODECS", default=DEFAULT_CODECS, show_default=True,
     help="Codecs separated by /, each with its levels after commas.",
@@ -59,7 +59,7 @@ _TIMING = ("fastest", "median")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the cells as CSV instead of text.")
 def command(
-    paths: Sequence[str],
+    paths: Sources,
     settings: str,
     codecs: CodecRegistry | None,
     report: str | None,
@@ -77,7 +77,7 @@ def command(
     if as_json and as_csv:
         raise click.UsageError("give either --json or --csv")
     with Progress("compressing") as progress:
-        found = recordpress.analyze(one_or_several(paths), settings, registry=codecs, **options, progress=progress)
+        found = recordpress.analyze(paths.given(), settings, registry=codecs, **options, progress=progress)
     if report is not None:
         with LocalFileSystem().create(report) as file:
             file.write(html_of(found).encode())

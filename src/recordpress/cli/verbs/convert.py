@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
 
 import recordpress
-from recordpress.cli._command import copy_options, paths, target, verb
+from recordpress.cli._command import Sources, copy_options, paths, target, verb
 from recordpress.cli._findings import plural, print_copy
 from recordpress.cli._outcome import CLEAN
 from recordpress.cli._output import count, print_json, print_table, say, shown, size
-from recordpress.cli._parameters import one_or_several
 from recordpress.cli._progress import Progress
 from recordpress.log import Manifest
 
@@ -24,7 +22,7 @@ from recordpress.log import Manifest
     ("recordpress convert /backup/orders-0 /old/orders-0 --magic 1 --codec lz4 --allow-loss headers "
      "--allow-loss leader_epochs", "Convert it without them."),
 )  # fmt: skip
-@paths()
+@paths
 @target
 @click.option("--magic", type=click.IntRange(0, 2), required=True, help="Message format of the copy.")
 @copy_options("Target codec; default: that of each batch.", "Count losses; write nothing.", codec_required=False)
@@ -34,7 +32,7 @@ from recordpress.log import Manifest
     multiple=True,
     help="Loss to allow, as --dry-run names it, or all. Repeatable.",
 )
-def command(paths: Sequence[str], target: str, as_json: bool, **options: Any) -> int:
+def command(paths: Sources, target: str, as_json: bool, **options: Any) -> int:
     """Copy a log to another message format with the same offsets.
 
     Formats 0 and 1 have no headers, producers, transactions or leader epochs; format 0 has no timestamps. Losses are
@@ -47,7 +45,7 @@ def command(paths: Sequence[str], target: str, as_json: bool, **options: Any) ->
     TARGET is the same as for transcode; repeat the command to resume an interrupted run. recordpress-manifest.jsonl in
     TARGET lists the losses; --json prints it."""
     with Progress("converting") as progress:
-        result = recordpress.convert(one_or_several(paths), target, **options, progress=progress)
+        result = recordpress.convert(paths.given(), target, **options, progress=progress)
     if not isinstance(result, Manifest):
         print_json(result) if as_json else _print_lost(result, "nothing would be lost")
         return CLEAN

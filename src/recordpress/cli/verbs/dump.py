@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-import recordpress
-from recordpress.cli._command import codec_plugins, decoding_threads, isolation_level, verb
+from recordpress.cli._command import Sources, codec_plugins, decoding_threads, isolation_level, optional_paths, verb
 from recordpress.cli._findings import print_skipped, report_reading, status_of
 from recordpress.cli._outcome import CLEAN
 from recordpress.cli._output import StreamTable, count, moment, note, print_json, size, write
-from recordpress.cli._parameters import OFFSET, SIZE, TIMESTAMP, Bounds, Paths, Range
+from recordpress.cli._parameters import OFFSET, SIZE, TIMESTAMP, Bounds, Range
 from recordpress.cli._progress import Progress
 from recordpress.cli._records import FORMATS, Shown, head_of, shows_records
 from recordpress.log import Finding
@@ -72,7 +71,7 @@ def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
     "dump",
     ("recordpress dump /var/kafka-logs/orders-0 --head 20", "Print the first 20 records of a partition."),
     (
-        "recordpress dump 'logs/orders-*' --time -2h -f jsonl > orders.jsonl",
+        "recordpress dump logs --topic orders --time -2h -f jsonl > orders.jsonl",
         "Write the last two hours of a topic as JSON lines.",
     ),
     (
@@ -94,7 +93,7 @@ def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
         "Print the offsets that consumer groups committed.",
     ),
 )
-@click.argument("paths", metavar="[PATH...]", nargs=-1, type=Paths())
+@optional_paths
 @click.option("--files", metavar="FILE,...", help="Files in place of PATH, as for DumpLogSegments.")
 @click.option("--batches", is_flag=True, help="Print a line per batch, from headers alone, instead of records.")
 @shows_records((*FORMATS, "kafka"))
@@ -132,7 +131,7 @@ def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
 @_decoder_classes
 @click.option("--max-bytes", type=SIZE, help="--format kafka: number of bytes to read of each file.")
 @codec_plugins
-def command(paths: Sequence[str], files: str | None, batches: bool, **options: Any) -> int:
+def command(paths: Sources, files: str | None, batches: bool, **options: Any) -> int:
     """Print the records of a log, or its batches.
 
     Prints partition by partition, in order of offset, without control records. Each JSON line, and each object of
@@ -147,21 +146,23 @@ def command(paths: Sequence[str], files: str | None, batches: bool, **options: A
         if options[name] and not is_kafka:
             raise click.UsageError(f"--{name.replace('_', '-')} is for --format kafka")
     if is_kafka:
-        return _dump_files_as_kafka(_given(paths, files), **options)
+        return _dump_files_as_kafka(list(_given(paths, files)), **options)
     if batches:
         return _dump_batches(_open(_given(paths, files), options["codecs"]), **options)
     shown = Shown(options["format_"], options["columns"], options["values"], options["redact"], options["as_json"])
     return _dump_records(_open(_given(paths, files), options["codecs"]), shown, **options)
 
 
-def _given(paths: Sequence[str], files: str | None) -> list[str]:
+def _given(paths: Sources, files: str | None) -> Sources:
     if bool(paths) == (files is not None):
         raise click.UsageError("give either PATH or --files" if paths else "Missing argument 'PATH...'.")
-    return list(paths) if files is None else [name for name in files.split(",") if name]
+    if files is None:
+        return paths
+    return Sources(filter(None, files.split(",")), paths.topics, paths.partitions)
 
 
-def _open(paths: Sequence[str], codecs: CodecRegistry | None) -> Log:
-    log: Log = recordpress.open_log(list(paths), codecs=codecs)
+def _open(paths: Sources, codecs: CodecRegistry | None) -> Log:
+    log = paths.opened(codecs)
     print_skipped(log.skipped)
     return log
 
@@ -349,7 +350,7 @@ def _dump_as_kafka(names: list[str], **options: Any) -> int:
     )
     findings: list[Finding] = []
     left = options["head"]
-    log = _open(names, options["codecs"])
+    log = _open(Sources(names), options["codecs"])
     with Progress("reading", _bytes(log)) as progress:
         for partition in log.partitions:
             for segment in partition.segments:

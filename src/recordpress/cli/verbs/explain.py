@@ -9,11 +9,11 @@ import click
 
 import recordpress
 from recordpress.broker import BatchGroup, ExplainedBatch, Explanation, Finding
-from recordpress.cli._command import broker_version, codec_plugins, paths, verb
+from recordpress.cli._command import Sources, broker_version, codec_plugins, paths, verb
 from recordpress.cli._findings import plural, print_findings
 from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, duration, note, print_json, print_table, say, shown, size
-from recordpress.cli._parameters import TIMESTAMP, LocalPath, Setting, one_or_several
+from recordpress.cli._parameters import TIMESTAMP, LocalPath, Setting
 from recordpress.cli._progress import Progress
 
 _MOST_LISTED = 3  # producers of a group: the JSON has all
@@ -28,7 +28,7 @@ _MOST_LISTED = 3  # producers of a group: the JSON has all
     ("recordpress explain batch.bin --broker 3.9 --config server.properties --json",
      "Explain a record set with a broker's settings, and print JSON."),
 )  # fmt: skip
-@paths()
+@paths
 @click.option(
     "--topic-config", "-t", metavar="NAME=VALUE", multiple=True, type=Setting(),
     help="Topic setting, by Kafka's name. Repeatable.",
@@ -51,7 +51,7 @@ _MOST_LISTED = 3  # producers of a group: the JSON has all
 @click.option(
     "--json", "as_json", is_flag=True, help="Print a JSON array with an object per batch; for a log, per group."
 )
-def command(paths: Sequence[str], topic_config: Sequence[tuple[str, str]], as_json: bool, **options: Any) -> int:
+def command(paths: Sources, topic_config: Sequence[tuple[str, str]], as_json: bool, **options: Any) -> int:
     """Explain how a broker would treat batches.
 
     PATH is a file with a record set or a captured Produce request, or a log: a .log file, a partition directory, a log
@@ -61,9 +61,7 @@ def command(paths: Sequence[str], topic_config: Sequence[tuple[str, str]], as_js
     and the cost of the work, measured on this machine. A batch is a finding if it is rejected or recompressed, or if no
     consumer can read its records."""
     with Progress("explaining") as progress:
-        found = recordpress.explain(
-            one_or_several(paths), topic_config=dict(topic_config), **options, progress=progress
-        )
+        found = recordpress.explain(paths.given(), topic_config=dict(topic_config), **options, progress=progress)
     if as_json:
         print_json(found.to_list())  # as docs/explain.schema.json says
     else:

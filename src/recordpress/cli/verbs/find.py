@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
-import recordpress
-from recordpress.cli._command import codec_plugins, decoding_threads, isolation_level, paths, verb
+from recordpress.cli._command import Sources, codec_plugins, decoding_threads, isolation_level, paths, verb
 from recordpress.cli._findings import plural, print_skipped, report_reading
 from recordpress.cli._output import note
 from recordpress.cli._parameters import TIMESTAMP, Bounds, Range
@@ -24,9 +23,9 @@ _EVERYTHING = Bounds(None, None)
 
 @verb(
     "find",
-    ("recordpress find 'logs/orders-*' --key customer-17", "Find all records with a key."),
+    ("recordpress find logs --topic orders --key customer-17", "Find all records with a key."),
     (
-        "recordpress find 'logs/orders-*' --key customer-17 --partitions 12",
+        "recordpress find logs --topic orders --key customer-17 --partitions 12",
         "Search only the partition that the key hashes to.",
     ),
     (
@@ -35,7 +34,7 @@ _EVERYTHING = Bounds(None, None)
     ),
     ("recordpress find orders-0 --header trace-id=4bf92f35 -f jsonl", "Find records by a header and its value."),
 )
-@paths()
+@paths
 @click.option("--key", help="Complete key.")
 @click.option("--value-contains", metavar="TEXT", help="Text that the value contains.")
 @click.option("--header", metavar="NAME[=VALUE]", help="Header name, optionally with a value.")
@@ -55,7 +54,7 @@ _EVERYTHING = Bounds(None, None)
 @codec_plugins
 @shows_records()
 def command(
-    paths: Sequence[str],
+    paths: Sources,
     key: str | None,
     value_contains: str | None,
     header: str | None,
@@ -76,7 +75,7 @@ def command(
     if partitions is not None and key is None:
         raise click.UsageError("--partitions needs --key")
     shown = Shown(**printing)
-    log: Log = recordpress.open_log(list(paths), codecs=codecs)
+    log = paths.opened(codecs)
     print_skipped(log.skipped)
     if partitions is not None and key is not None:
         log = _narrowed(log, key, partitions)

@@ -9,11 +9,11 @@ import click
 
 import recordpress
 from recordpress.analysis import Fits, Rejection
-from recordpress.cli._command import as_json, broker_version, codec_plugins, verb
+from recordpress.cli._command import Sources, as_json, broker_version, codec_plugins, paths, verb
 from recordpress.cli._findings import plural, report_reading
 from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, print_json, print_table, say, shown, size
-from recordpress.cli._parameters import SIZE, Codec, Paths, Setting
+from recordpress.cli._parameters import SIZE, Codec, Setting
 
 _MOST_PRINTED = 10  # rejections: the JSON has more
 _ADVICE = {
@@ -32,7 +32,7 @@ _ADVICE = {
     ("recordpress fits big.txt --max-request-size 4MiB -t max.message.bytes=2097152 --json",
      "Raise a limit of the producer, and print JSON."),
 )  # fmt: skip
-@click.argument("path", type=Paths())
+@paths
 @click.option("--compression-type", "-c", type=Codec(), default="none", show_default=True, help="Producer codec.")
 @click.option("--level", type=int, help="Codec level; default: that of Kafka's Java producer.")
 @click.option("--batch-size", type=SIZE, default=16384, show_default=True, help="The producer's batch.size.")
@@ -48,7 +48,7 @@ _ADVICE = {
 @codec_plugins
 @as_json
 def command(
-    path: str, compression_type: str, topic_config: Sequence[tuple[str, str]], as_json: bool, **options: Any
+    paths: Sources, compression_type: str, topic_config: Sequence[tuple[str, str]], as_json: bool, **options: Any
 ) -> int:
     """Find records that are too large, and the limits that reject them.
 
@@ -57,7 +57,8 @@ def command(
 
     Prints each limit with the largest record or batch that it applies to, and the records that it rejects. A rejected
     record is a finding. A batch that is too large is not a finding if its parts fit: the producer splits it."""
-    found = recordpress.fits(path, compression_type=compression_type, topic_config=dict(topic_config), **options)
+    source = paths.opened(options["codecs"]) if len(paths) > 1 else paths.given(options["codecs"])
+    found = recordpress.fits(source, compression_type=compression_type, topic_config=dict(topic_config), **options)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
 
-import recordpress
-from recordpress.cli._command import as_json, paths, verb
+from recordpress.cli._command import Sources, as_json, paths, verb
 from recordpress.cli._findings import plural, print_skipped
 from recordpress.cli._output import count, print_json, print_table, say, size
 from recordpress.log import Log, Partition
@@ -18,17 +16,17 @@ from recordpress.log import Log, Partition
     "ls",
     ("recordpress ls /var/kafka-logs", "List all partitions of a log dir."),
     ("recordpress ls --segments /var/kafka-logs/orders-0", "List the segments of a partition and their files."),
-    ("recordpress ls 's3://backup/kafka-logs/orders-*' --json", "List a topic in an object store as JSON."),
+    ("recordpress ls s3://backup/kafka-logs --topic orders --json", "List a topic in an object store as JSON."),
 )
-@paths()
+@paths
 @click.option("--segments", "-s", is_flag=True, help="Print a line per segment.")
 @as_json
-def command(paths: Sequence[str], segments: bool, as_json: bool) -> None:
+def command(paths: Sources, segments: bool, as_json: bool) -> None:
     """List partitions and their segments.
 
     Reads names and sizes only and opens no segment; `recordpress stats` shows their contents. Directories and files
     that are not part of the log, for example those awaiting deletion, are listed on stderr."""
-    log = recordpress.open_log(list(paths))
+    log = paths.opened()
     if as_json:
         print_json(_result(log))
         return

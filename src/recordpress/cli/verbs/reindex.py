@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import click
 
-from recordpress.cli._command import as_json, index_interval, paths, verb
+from recordpress.cli._command import Sources, as_json, index_interval, paths, verb
 from recordpress.cli._findings import number_of, plural, print_findings, status_of
 from recordpress.cli._output import print_json, say
 from recordpress.cli._parameters import Paths
@@ -23,11 +21,11 @@ from recordpress.log import reindex
         "Write the indexes of a remote partition to a local directory.",
     ),
 )
-@paths()
+@paths
 @click.option("--target", metavar="DIRECTORY", type=Paths(), help="Output directory; default: next to the segments.")
 @index_interval
 @as_json
-def command(paths: Sequence[str], target: str | None, index_interval_bytes: int, as_json: bool) -> int:
+def command(paths: Sources, target: str | None, index_interval_bytes: int, as_json: bool) -> int:
     """Rebuild the indexes and the other files next to a log.
 
     Writes .index, .timeindex, .txnindex and .snapshot files and the leader-epoch-checkpoint, from the headers of the
@@ -36,7 +34,7 @@ def command(paths: Sequence[str], target: str | None, index_interval_bytes: int,
 
     Missing and wrong files are findings, so the exit status is 1 if any file was written next to the log."""
     with Progress("indexing") as progress:
-        report = reindex(list(paths), target, index_interval_bytes=index_interval_bytes, progress=progress)
+        report = reindex(paths.given(), target, index_interval_bytes=index_interval_bytes, progress=progress)
     if as_json:
         print_json(report.to_dict())
     else:

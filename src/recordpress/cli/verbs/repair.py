@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from recordpress.cli._command import as_json, index_interval, paths, target, verb
+from recordpress.cli._command import Sources, as_json, index_interval, paths, target, verb
 from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest, typed
 from recordpress.cli._output import count, print_json, print_table, say, size
 from recordpress.cli._progress import Progress
@@ -15,13 +13,13 @@ from recordpress.log import RepairReport, repair
     "repair",
     ("recordpress repair /var/kafka-logs/orders-0 /backup/orders-0", "Copy the intact batches of a partition."),
     ("recordpress repair /var/kafka-logs /backup/kafka-logs", "Copy a log dir, with a directory for each partition."),
-    ("recordpress repair '/var/kafka-logs/orders-*' /backup/kafka-logs", "Copy all partitions of a topic."),
+    ("recordpress repair /var/kafka-logs /backup/kafka-logs --topic orders", "Copy all partitions of a topic."),
 )
-@paths()
+@paths
 @target
 @index_interval
 @as_json
-def command(paths: Sequence[str], target: str, index_interval_bytes: int, as_json: bool) -> int:
+def command(paths: Sources, target: str, index_interval_bytes: int, as_json: bool) -> int:
     """Copy all intact batches of a damaged log.
 
     The source is only read. The copy has every batch whose checksum is right, byte for byte, and fresh indexes,
@@ -32,7 +30,7 @@ def command(paths: Sequence[str], target: str, index_interval_bytes: int, as_jso
     The parts that the copy lacks are findings; `recordpress scan` prints them without writing anything. The exit status
     is 1 if there was damage, even when the copy is complete."""
     with Progress("repairing") as progress:
-        report = repair(list(paths), target, index_interval_bytes=index_interval_bytes, progress=progress)
+        report = repair(paths.given(), target, index_interval_bytes=index_interval_bytes, progress=progress)
     if as_json:
         print_json(report.to_dict())
     else:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recordpress.cli._command import as_json, index_interval, paths, verb
-from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest, typed
+from recordpress.cli._command import Sources, as_json, index_interval, paths, verb
+from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest
 from recordpress.cli._output import count, print_json, print_table, say, size
 from recordpress.cli._progress import Progress
 from recordpress.log import ScanReport, SegmentScan, scan
@@ -14,13 +14,13 @@ from recordpress.log import ScanReport, SegmentScan, scan
 @verb(
     "scan",
     ("recordpress scan /var/kafka-logs/orders-0", "Find all damage in a partition."),
-    ("recordpress scan '/backup/orders-*' --json", "Scan all partitions of a topic, and print JSON."),
+    ("recordpress scan /backup --topic orders --json", "Scan all partitions of a topic, and print JSON."),
     ("recordpress scan s3://backup/kafka-logs", "Scan a log dir in an object store."),
 )
-@paths()
+@paths
 @index_interval
 @as_json
-def command(paths: Sequence[str], index_interval_bytes: int, as_json: bool) -> int:
+def command(paths: Sources, index_interval_bytes: int, as_json: bool) -> int:
     """Find all damage in a log, and the result of a broker's recovery.
 
     Reads every byte, checks every checksum, and continues after damage. For each range of bytes without an intact batch
@@ -29,13 +29,13 @@ def command(paths: Sequence[str], index_interval_bytes: int, as_json: bool) -> i
 
     `recordpress verify` checks more: the records in the batches, and the files next to the log."""
     with Progress("scanning") as progress:
-        report = scan(list(paths), index_interval_bytes=index_interval_bytes, progress=progress)
+        report = scan(paths.given(), index_interval_bytes=index_interval_bytes, progress=progress)
     if as_json:
         print_json(report.to_dict())
     else:
         _print(report)
     if _damaged(report):
-        suggest("repair", typed(paths), "TARGET")
+        suggest("repair", paths.typed(), "TARGET")
     return status_of(report.findings)
 
 

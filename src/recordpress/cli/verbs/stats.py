@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import click
 
-import recordpress
-from recordpress.cli._command import as_json, codec_plugins, paths, verb
+from recordpress.cli._command import Sources, as_json, codec_plugins, paths, verb
 from recordpress.cli._findings import plural, print_skipped, report_reading
 from recordpress.cli._output import count, moment, print_json, print_table, say, size
 from recordpress.cli._parameters import SIZE, Codec
@@ -15,7 +12,7 @@ from recordpress.cli._progress import Progress
 from recordpress.cli._savings import print_savings
 from recordpress.codecs import CodecRegistry
 from recordpress.codecs.choice import CodecChoice
-from recordpress.log import Finding, Log, LogStats, Partition, Share, stats_of
+from recordpress.log import Finding, LogStats, Partition, Share, stats_of
 from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES
 from recordpress.log.copy.transcode import TranscodeJob
 
@@ -26,14 +23,14 @@ _BAR = 40  # characters of the largest share
     "stats",
     ("recordpress stats /var/kafka-logs/orders-0", "Summarize a partition."),
     (
-        "recordpress stats 's3://backup/kafka-logs/orders-*'",
+        "recordpress stats s3://backup/kafka-logs --topic orders",
         "Summarize a topic in an object store, whose large segments are sampled.",
     ),
     ("recordpress stats --json /var/kafka-logs", "Summarize all partitions of a log dir as JSON."),
     ("recordpress stats --savings --codec zstd --level 9 /var/kafka-logs",
      "Estimate for each topic how much smaller a copy would be: with another codec, and with joined batches."),
 )  # fmt: skip
-@paths()
+@paths
 @click.option("--full", is_flag=True, help="Read large segments in object stores completely instead of samples.")
 @click.option("--savings", is_flag=True, help="Also estimate the sizes of copies that transcode would make.")
 @click.option("--codec", "compression_type", type=Codec(), default="zstd", show_default=True, help="Their codec.")
@@ -57,7 +54,7 @@ _BAR = 40  # characters of the largest share
 @codec_plugins
 @as_json
 def command(
-    paths: Sequence[str],
+    paths: Sources,
     full: bool,
     savings: bool,
     compression_type: str,
@@ -76,7 +73,7 @@ def command(
     producers."""
     most = max(batch_bytes, DEFAULT_MAX_MESSAGE_BYTES)
     job = TranscodeJob(CodecChoice(compression_type, level, codecs), batch_bytes, max_message_bytes=most)
-    log: Log = recordpress.open_log(list(paths), codecs=codecs)
+    log = paths.opened(codecs)
     size_ = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     found: list[tuple[Partition, LogStats]] = []
     with Progress("reading headers", size_) as progress:

@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-import recordpress
-from recordpress.cli._command import codec_plugins, isolation_level, paths, verb
+from recordpress.cli._command import Sources, codec_plugins, isolation_level, paths, verb
 from recordpress.cli._findings import report_reading
 from recordpress.cli._records import Shown, shows_records
 from recordpress.codecs import CodecRegistry
@@ -26,12 +25,12 @@ _PAUSE = 0.5  # seconds between two reads of a growing log; chosen, not measured
     "tail",
     ("recordpress tail /var/kafka-logs/orders-0", "Print the last ten records of a partition."),
     (
-        "recordpress tail -n 1 'logs/orders-*' --columns partition,offset,timestamp",
+        "recordpress tail -n 1 logs --topic orders --columns partition,offset,timestamp",
         "Print the end of each partition of a topic.",
     ),
     ("recordpress tail --follow /var/kafka-logs/orders-0 -f jsonl", "Continue with new records until Ctrl-C."),
 )
-@paths()
+@paths
 @click.option(
     "--number",
     "-n",
@@ -46,7 +45,7 @@ _PAUSE = 0.5  # seconds between two reads of a growing log; chosen, not measured
 @codec_plugins
 @shows_records()
 def command(
-    paths: Sequence[str],
+    paths: Sources,
     number: int,
     follow: bool,
     isolation_level: Any,
@@ -60,7 +59,7 @@ def command(
     shown = Shown(**printing)
     if follow and shown.format not in ("table", "jsonl", "csv"):
         raise click.UsageError(f"--follow never ends: --format must be table, jsonl or csv, not {shown.format}")
-    log: Log = recordpress.open_log(list(paths), codecs=codecs)
+    log = paths.opened(codecs)
     schema = log.read(shown.columns).schema
     findings: list[Finding] = []
     ends: dict[str, int] = {}
@@ -74,7 +73,7 @@ def command(
         while follow:
             sys.stdout.flush()
             time.sleep(_PAUSE)
-            yield from _appended(list(paths), ends, shown.columns, isolation_level, codecs)
+            yield from _appended(paths, ends, shown.columns, isolation_level, codecs)
 
     shown.print(results(), schema)
     return report_reading(findings)
@@ -101,13 +100,13 @@ def _last(
 
 
 def _appended(
-    paths: list[str],
+    paths: Sources,
     ends: dict[str, int],
     columns: Sequence[str],
     isolation_level: Any,
     codecs: CodecRegistry | None,
 ) -> Iterator[Columns]:
-    log: Log = recordpress.open_log(paths, codecs=codecs)
+    log = paths.opened(codecs)
     for partition in log.partitions:
         end = end_offset(partition)
         start = ends.get(partition.url, 0)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
 
 import recordpress
 from recordpress.analysis import DictionaryDepth, DictionaryTraining
-from recordpress.cli._command import as_json, codec_plugins, paths, sample_options, verb
+from recordpress.cli._command import Sources, as_json, codec_plugins, paths, sample_options, verb
 from recordpress.cli._findings import report_reading
 from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, note, print_json, print_table, say, size
-from recordpress.cli._parameters import SIZE, LocalPath, Paths, one_or_several
+from recordpress.cli._parameters import SIZE, LocalPath, Paths
 from recordpress.cli._progress import Progress
 from recordpress.dictionaries import DictionaryStore
 from recordpress.files import LocalFileSystem
@@ -27,7 +26,7 @@ from recordpress.files import LocalFileSystem
     ("recordpress train values.jsonl --size 16KiB --level 9 -o values.zdict && zstd -D values.zdict value.json",
      "Train on a file of lines, and write a dictionary that the zstd program reads."),
 )  # fmt: skip
-@paths()
+@paths
 @click.option(
     "--size", metavar="SIZE", type=SIZE,
     help="Maximum size of the dictionary.  [default: a tenth of the values, at most 110KiB]",
@@ -46,7 +45,7 @@ from recordpress.files import LocalFileSystem
 @click.option("--output", "-o", metavar="FILE", type=LocalPath(), help="File to write the dictionary to.")
 @codec_plugins
 @as_json
-def command(paths: Sequence[str], store: str | None, output: str | None, as_json: bool, **options: Any) -> int:
+def command(paths: Sources, store: str | None, output: str | None, as_json: bool, **options: Any) -> int:
     """Train a zstd dictionary on your records, and report whether it pays.
 
     PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, one record value per
@@ -55,7 +54,7 @@ def command(paths: Sequence[str], store: str | None, output: str | None, as_json
     column "batches" compresses whole batches, which only readers with the dictionary can read. The dictionary pays if
     it saves a twentieth at the stored depth. Otherwise the exit status is 1; --store and --output write it anyway."""
     with Progress("measuring") as progress:
-        found = recordpress.train_dictionary(one_or_several(paths), **options, progress=progress)
+        found = recordpress.train_dictionary(paths.given(), **options, progress=progress)
     if store is not None:
         note(f"added dictionary {DictionaryStore(store).add(found.dictionary)} to {store}")
     if output is not None:

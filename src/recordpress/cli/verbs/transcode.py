@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
 
 import recordpress
 from recordpress._arguments import INT32_MAX
-from recordpress.cli._command import copy_options, paths, target, verb
+from recordpress.cli._command import Sources, copy_options, paths, target, verb
 from recordpress.cli._findings import plural, print_copy
 from recordpress.cli._outcome import CLEAN
 from recordpress.cli._output import count, duration, percent, print_json, print_table, say, shown, size
-from recordpress.cli._parameters import SHARE, SIZE, Timestamp, one_or_several
+from recordpress.cli._parameters import SHARE, SIZE, Timestamp
 from recordpress.cli._progress import Progress
 from recordpress.cli._savings import print_savings
 from recordpress.log import CopiedPartition, Estimate, Manifest
@@ -29,7 +28,7 @@ from recordpress.log.copy.defaults import EXPIRATION_MS
      "Join batches to 1,000 records each, also the last ones of producers that were idle on the day before."),
     ("recordpress transcode /backup/kafka-logs /cold/kafka-logs --codec zstd --dry-run", "Estimate the saving."),
 )  # fmt: skip
-@paths()
+@paths
 @target
 @copy_options("Target codec.", "Estimate bytes and CPU time; write nothing.", codec_required=True)
 @click.option(
@@ -79,7 +78,7 @@ from recordpress.log.copy.defaults import EXPIRATION_MS
     help="Least saving, as a share of its bytes, for which a batch is recompressed.",
 )
 @click.option("--even-if-larger", is_flag=True, help="Also recompress batches that do not become smaller.")
-def command(paths: Sequence[str], target: str, even_if_larger: bool, as_json: bool, **options: Any) -> int:
+def command(paths: Sources, target: str, even_if_larger: bool, as_json: bool, **options: Any) -> int:
     """Copy a log with another codec and the same offsets.
 
     Offsets, timestamps, headers, producer ids, sequence numbers, transactions and leader epochs stay unchanged. Each
@@ -96,7 +95,7 @@ def command(paths: Sequence[str], target: str, even_if_larger: bool, as_json: bo
     if even_if_larger:
         options["min_gain"] = None
     with Progress("transcoding") as progress:
-        result = recordpress.transcode(one_or_several(paths), target, **options, progress=progress)
+        result = recordpress.transcode(paths.given(), target, **options, progress=progress)
     if isinstance(result, Estimate):
         print_json(result.to_dict()) if as_json else _print_estimate(result)
         return CLEAN

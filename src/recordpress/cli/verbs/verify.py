@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 import click
 
 from recordpress._file_names import LOG_FILE_SUFFIX
-from recordpress.cli._command import as_json, codec_plugins, paths, verb
-from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest, typed
+from recordpress.cli._command import Sources, as_json, codec_plugins, paths, verb
+from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest
 from recordpress.cli._output import print_json, say, size
 from recordpress.cli._progress import Progress
 from recordpress.codecs import CodecRegistry
@@ -25,7 +24,7 @@ from recordpress.log import VerifyReport, verify
         "Check only indexes and checkpoints, and print JSON.",
     ),
 )
-@paths()
+@paths
 @click.option(
     "--level",
     type=click.Choice(["file", "batch", "record"]),
@@ -37,7 +36,7 @@ from recordpress.log import VerifyReport, verify
 @codec_plugins
 @as_json
 def command(
-    paths: Sequence[str], level: Literal["file", "batch", "record"], codecs: CodecRegistry | None, as_json: bool
+    paths: Sources, level: Literal["file", "batch", "record"], codecs: CodecRegistry | None, as_json: bool
 ) -> int:
     """Check whether a log is as a broker would have left it.
 
@@ -45,7 +44,7 @@ def command(
 
     `recordpress scan` also finds damage, and prints the result of a broker's recovery."""
     with Progress("verifying") as progress:
-        report = verify(list(paths), level, codecs=codecs, progress=progress)
+        report = verify(paths.given(), level, codecs=codecs, progress=progress)
     if as_json:
         print_json(report.to_dict())
     else:
@@ -62,10 +61,10 @@ def _totals(report: VerifyReport) -> str:
     return whole + batches + records
 
 
-def _suggest(report: VerifyReport, paths: Sequence[str]) -> None:
+def _suggest(report: VerifyReport, paths: Sources) -> None:
     """Suggest reindex, or scan if the log itself is damaged."""
     placed = [finding for finding in report.findings if finding.position is not None]
     if any(finding.file.endswith(LOG_FILE_SUFFIX) for finding in placed):
-        suggest("scan", typed(paths))
+        suggest("scan", paths.typed())
     elif report.findings:
-        suggest("reindex", typed(paths))
+        suggest("reindex", paths.typed())

@@ -137,7 +137,7 @@ def scan(
     >>> report.segments[0].batches, report.segments[0].recovery_bytes
     (4, 141)
     """
-    opened = path if isinstance(path, Log) else open_paths(path, filesystem)
+    opened = open_paths(path, filesystem)
     report = ScanReport(findings=list(opened.skipped))
     meter = Meter(progress, opened.partitions)
     for partition in opened.partitions:

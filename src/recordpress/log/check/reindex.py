@@ -11,6 +11,7 @@ from recordpress._file_names import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX, TIME_IND
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileSystem, LocalFileSystem, resolve
 from recordpress.log._layout import SEGMENT_FILE
+from recordpress.log._log import Log
 from recordpress.log._open import open_paths
 from recordpress.log._progress import Meter, ProgressCallback
 from recordpress.log._segment import Partition
@@ -52,7 +53,7 @@ class ReindexReport:
 
 
 def reindex(
-    path: str | PathLike[str] | list[str],
+    path: str | PathLike[str] | list[str] | Log,
     target: str | PathLike[str] | None = None,
     *,
     filesystem: object = None,

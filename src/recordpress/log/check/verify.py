@@ -136,7 +136,7 @@ def verify(
     >>> [(finding.position, finding.rule, finding.message) for finding in report.findings]
     [(0, 'offset index', 'position 70 is not in the log')]
     """
-    opened = path if isinstance(path, Log) else open_paths(path, filesystem, codecs)
+    opened = open_paths(path, filesystem, codecs)
     if level not in _LEVELS:
         raise InvalidArgumentError(f"level {level!r} is not one of {', '.join(_LEVELS)}", field="level")
     report = VerifyReport(level, findings=list(opened.skipped))

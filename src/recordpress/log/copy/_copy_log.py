@@ -27,6 +27,7 @@ from recordpress.codecs.choice import CodecChoice
 from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError, RecordpressError
 from recordpress.files import FileInfo, FileSystem, is_unfinished, named, remove_if_empty, resolve
 from recordpress.files.read_back import COPY_RULE, file_checksum
+from recordpress.log._log import Log
 from recordpress.log._open import Opened, open_paths
 from recordpress.log._progress import Progress, ProgressCallback
 from recordpress.log._segment import Partition, Segment
@@ -58,7 +59,7 @@ from recordpress.log.publish.work_directory import WorkDirectory, exists, locked
 from recordpress.log.sidecars.producer_snapshot import ProducerState
 from recordpress.typing import Integer, Level
 
-Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log
 
 FinishedSegment: TypeAlias = "tuple[int, CopiedSegment | QuarantinedSegment]"
 
@@ -220,6 +221,8 @@ def _shown(src: Paths) -> str:
 
 def _single_segment(src: object, partitions: tuple[Partition, ...]) -> Segment | None:
     """Return the segment if `src` is one file."""
+    if isinstance(src, Log):
+        src = src.source
     if not isinstance(src, str | os.PathLike):
         return None
     files, path = resolve(src)
@@ -232,6 +235,8 @@ def _single_segment(src: object, partitions: tuple[Partition, ...]) -> Segment |
 
 def _places(partitions: tuple[Partition, ...], src: object, files: FileSystem, target: str) -> list[str]:
     """Return the directory of each partition in the copy."""
+    if isinstance(src, Log):
+        src = src.source
     if len(partitions) == 1 and isinstance(src, str | os.PathLike):
         source, path = resolve(src)
         is_own = source.url(source.canonical(path)) == partitions[0].url
@@ -259,6 +264,8 @@ def refuse_inside(
 
 
 def _several(src: Paths) -> list[str | os.PathLike[str]]:
+    if isinstance(src, Log):
+        return _several(src.source)
     return [src] if isinstance(src, str | os.PathLike) else list(src)
 
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from recordpress.codecs import CodecRegistry
-    from recordpress.log import Progress
+    from recordpress.log import Log, Progress
     from recordpress.log.copy.manifest import Manifest
     from recordpress.log.copy.savings import Estimate
     from recordpress.log.copy.transcode import OfProducers
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def convert(
-    src: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    src: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log",
     dst: "str | os.PathLike[str]",
     magic: "Integer",
     *,
@@ -117,7 +117,7 @@ in allow_loss what may be lost
 
 
 def transcode(
-    src: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    src: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log",
     dst: "str | os.PathLike[str]",
     compression_type: str,
     *,

@@ -17,6 +17,7 @@ from typing import Any
 from recordpress._file_names import LOG_FILE_SUFFIX, PARTITION_METADATA, TopicPartition
 from recordpress.errors import InvalidArgumentError, RecordpressError
 from recordpress.files import FileSystem, named, resolve
+from recordpress.log._log import Log
 from recordpress.log._open import open_paths
 from recordpress.log._progress import Meter, ProgressCallback
 from recordpress.log._segment import Partition, Segment
@@ -93,7 +94,7 @@ class RepairReport:
 
 
 def repair(
-    path: str | PathLike[str] | list[str],
+    path: str | PathLike[str] | list[str] | Log,
     target: str | PathLike[str],
     *,
     filesystem: object = None,
