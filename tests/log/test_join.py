@@ -6,6 +6,7 @@ The copies are read by a parser of its own, which shares no code with the packag
 import gzip
 import random
 import struct
+from array import array
 from collections import defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,8 @@ import pytest
 
 import recordpress
 from recordpress.log import reindex
+from recordpress.log.copy._marks import Marks
+from recordpress.log.copy._recompress_threads import RecompressThreads
 from recordpress.log.sidecars import ProducerState, read_snapshot, write_snapshot
 from together import thinned
 
@@ -321,13 +324,14 @@ def test_a_snapshot_inside_of_a_segment_is_a_border(tmp_path: Path) -> None:
     assert read_snapshot(copy / f"{70:020d}.snapshot") == [state._replace(offset_delta=69)]
 
 
+@pytest.mark.parametrize("pid", [0, 7])
 @pytest.mark.parametrize(
     "more", [{"base_sequence": 11}, {"producer_epoch": 1}, {"pid": 8}, {"is_transactional": True},
              {"partition_leader_epoch": 4}, {"timestamp_type": 1, "log_append_time": T}, {"delete_horizon_ms": T}],
     ids=str,
 )  # fmt: skip
-def test_borders(more: dict[str, Any], tmp_path: Path) -> None:
-    source = written(tmp_path / "t-0", of_producer(0), of_producer(1, **more))
+def test_borders(more: dict[str, Any], pid: int, tmp_path: Path) -> None:
+    source = written(tmp_path / "t-0", of_producer(0, pid=pid), of_producer(1, **{"pid": pid, **more}))
     recordpress.transcode(source, tmp_path / "copy" / "t-0", "gzip", batch_bytes=1 << 20, as_of=T + DAY, min_gain=None)
     assert len(segments_of(tmp_path / "copy" / "t-0")[0]) == 2
 
@@ -356,3 +360,180 @@ def test_bounds(tmp_path: Path) -> None:
     assert caught.value.field == "batch_bytes"
     recordpress.transcode(source, copy, "none", batch_records=10**6, max_message_bytes=500, as_of=T + DAY)
     assert 400 < max(batch.size for batch in segments_of(copy)[0]) <= 500
+
+
+# --- headers that a producer of Kafka does not write -----------------------------------------------------------------
+
+ATTRIBUTES, LAST_OFFSET_DELTA, PRODUCER_ID, EPOCH, SEQUENCE = (21, "h"), (23, "i"), (43, "q"), (51, "h"), (53, "i")
+INT32_MAX, INT64_MAX = (1 << 31) - 1, (1 << 63) - 1
+
+
+def changed(data: bytes, *fields: tuple[tuple[int, str], int]) -> bytes:
+    """The batch with these fields, and the checksum that it then has."""
+    made = bytearray(data)
+    for (at, form), value in fields:
+        struct.pack_into(f">{form}", made, at, value)
+    struct.pack_into(">I", made, 17, recordpress.crc32c(bytes(made[21:])))
+    return bytes(made)
+
+
+def copied(*batches: bytes, marks: Marks | None = None, **options: Any) -> tuple[list[Stored], RecompressThreads]:
+    """What a copy of these batches holds, and what it counted."""
+    out = bytearray()
+    given: dict[str, Any] = {"batch_bytes": 1 << 20, "min_gain": None} | options
+    copy = RecompressThreads(given.pop("codec", "gzip"), marks=marks or Marks(), **given)
+    copy.feed(b"".join(batches), 0, out.extend)
+    copy.finish(out.extend)
+    return parse(bytes(out)), copy
+
+
+def plain(base_offset: int, records: int = 10, codec: str = "gzip") -> bytes:
+    return recordpress.write_records(
+        [b"value"] * records, base_offset=base_offset, timestamps=T, compression_type=codec
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "sequences"),
+    [
+        ([(EPOCH, 0)], None),
+        ([(SEQUENCE, 5)], None),
+        ([(PRODUCER_ID, -2)], None),
+        ([(PRODUCER_ID, -2), (EPOCH, -2), (SEQUENCE, -2)], None),
+        ([(ATTRIBUTES, 16 | 1)], None),
+        ([(ATTRIBUTES, 128 | 1)], None),
+        ([(PRODUCER_ID, 0)], (0, 10)),
+        ([(PRODUCER_ID, 7)], (0, 10)),
+        ([(PRODUCER_ID, 7), (EPOCH, 0)], (-1, 9)),
+    ],
+)
+def test_odd_producers_stay_alone(fields: list[Any], sequences: tuple[int, int] | None) -> None:
+    batches = [changed(plain(10 * n), *fields, *([(SEQUENCE, sequences[n])] if sequences else [])) for n in range(2)]
+    assert len(copied(plain(0), plain(10))[0]) == 1
+    after, _ = copied(*batches)
+    assert [batch._replace(size=0) for batch in after] == [batch._replace(size=0) for batch in parse(b"".join(batches))]
+
+
+@pytest.mark.parametrize("pid", [0, 7])
+def test_a_producer_whose_fields_are_all_zero_joins(pid: int) -> None:
+    after, _ = copied(of_producer(0, pid=pid), of_producer(1, pid=pid))
+    assert [(b.producer_id, b.epoch, b.base_sequence, b.last_offset) for b in after] == [(pid, 0, 0, 19)]
+
+
+@pytest.mark.parametrize(
+    ("second", "batches"),
+    [(10, 1), (11, 1), (9, 2), (INT32_MAX - 9, 1), (INT32_MAX - 8, 2)],
+)
+def test_offsets_that_one_batch_can_hold(second: int, batches: int) -> None:
+    after, _ = copied(plain(0), plain(second))
+    assert len(after) == batches and after[-1].last_offset == second + 9
+
+
+@pytest.mark.parametrize(("last", "batches"), [(INT64_MAX - 1, 1), (INT64_MAX, 2)])
+def test_no_joined_batch_has_the_last_offset(last: int, batches: int) -> None:
+    """There would be no offset after it."""
+    after, _ = copied(*(changed(plain(0), ((0, "q"), last - 19 + 10 * n)) for n in range(2)))
+    assert len(after) == batches and after[-1].last_offset == last
+
+
+def test_a_batch_that_was_emptied_stays_and_ends_a_run() -> None:
+    empty = recordpress.empty_batch(10, 12, max_timestamp=T)
+    after, _ = copied(plain(0), empty, plain(13), plain(23))
+    assert [(b.base_offset, len(b.records)) for b in after] == [(0, 10), (10, 0), (13, 20)]
+
+
+def test_offsets_after_the_last_record_stay() -> None:
+    """Where compaction removed it: in the middle of a run, and at its end."""
+    cut = changed(plain(0), (LAST_OFFSET_DELTA, 12))
+    after, copy = copied(cut, plain(13), changed(plain(23), (LAST_OFFSET_DELTA, 14)))
+    assert [(b.base_offset, b.last_offset, len(b.records)) for b in after] == [(0, 37, 30)]
+    assert copy.after["next_offset"] == 38
+
+
+def test_records_beyond_the_last_offset_stay_alone() -> None:
+    """As no log has them: their offsets would be inside of the next batch."""
+    batches = [changed(plain(0), (LAST_OFFSET_DELTA, 8)), plain(9)]
+    assert len(copied(*batches)[0]) == 2
+
+
+def test_what_is_not_smaller_is_copied_and_counted() -> None:
+    batches = [plain(0, 4, "gzip"), plain(4, 4, "none"), plain(8, 4, "gzip")]
+    after, copy = copied(*batches, min_gain=0.99)
+    assert len(after) == 3 and copy.left == 3
+    assert copy.after == copy.before
+    assert copy.after["compression_types"] == ("gzip", "none") and copy.after["bytes"] == sum(map(len, batches))
+
+
+def test_the_bound_of_bytes_is_that_of_the_finished_batch() -> None:
+    size = len(plain(0, 20, "none"))
+    for limit, batches in ((size, 1), (size - 1, 2)):
+        after, _ = copied(plain(0), plain(10), codec="none", batch_bytes=limit)
+        assert (limit, len(after), max(b.size for b in after) <= limit) == (limit, batches, True)
+    assert len(copied(plain(0), plain(10), batch_bytes=1)[0]) == 2
+
+
+# --- marks, as in _settle.pxd ----------------------------------------------------------------------------------------
+
+
+def marked(kinds: dict[int, int], below: int | None = INT64_MAX) -> Marks:
+    return Marks(array("q", kinds).tobytes(), bytes(kinds.values()), below)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8])
+def test_each_of_many_marks_is_found(count: int) -> None:
+    batches = [of_producer(n) for n in range(10)]
+    for first in range(10 - count):
+        kinds = {10 * n: 3 for n in range(first, first + count)}
+        after, copy = copied(*batches, marks=marked(kinds))
+        gone = {record[0] // 10 * 10 for batch in after for record in batch.records} ^ set(range(0, 100, 10))
+        assert gone == set(kinds) and copy.dropped_records == 10 * count
+    alone, _ = copied(*batches, marks=marked({10 * n: 1 for n in range(count)}, None))
+    assert [b.base_offset for b in alone] == [10 * n for n in range(count + 1)]
+
+
+def test_marks_are_for_v2_alone() -> None:
+    data = recordpress.write_records([b"a", b"b"], magic=1, timestamps=T, compression_type="gzip")
+    base = int.from_bytes(data[:8], "big")
+    out = bytearray()
+    copy = RecompressThreads("gzip", batch_bytes=1 << 20, marks=marked({base: 3}))
+    copy.feed(data, 0, out.extend)
+    copy.finish(out.extend)
+    assert copy.after["records"] == 2 and copy.settled == 0
+
+
+@pytest.mark.parametrize(("below", "settled"), [(30, 3), (31, 4), (29, 3), (0, 0)])
+@pytest.mark.parametrize("pid", [0, 7])
+def test_batches_below_an_offset_lose_their_producer(pid: int, below: int, settled: int) -> None:
+    batches = [of_producer(n, pid=pid, is_transactional=True) for n in range(5)]
+    after, copy = copied(*batches, marks=marked({}, below))
+    assert copy.settled == settled
+    own = [(b.producer_id, b.epoch, b.base_sequence, b.attributes & ~7) for b in after if b.producer_id < 0]
+    assert own == [(-1, -1, -1, 0)] * bool(settled)
+    assert [b.base_offset for b in after if b.producer_id == pid] == list(range(10 * settled, 50, 10))
+
+
+@pytest.mark.parametrize("codec", ["gzip", "none"])
+def test_one_that_loses_its_producer_may_keep_its_bytes(codec: str) -> None:
+    """Its codec is the wanted one already, or the new bytes are not smaller: only its header changes."""
+    source = of_producer(0, is_transactional=True, timestamp_type=1, log_append_time=T)
+    [after], copy = copied(source, marks=marked({}), codec=codec, min_gain=0.0)
+    [before] = parse(source)
+    assert after == before._replace(
+        attributes=before.attributes & ~16, producer_id=-1, epoch=-1, base_sequence=-1,
+        size=after.size, records=tuple((*record[:6], -1) for record in before.records),
+    )._replace(attributes=(1 if codec == "gzip" else 0) | 8)  # fmt: skip
+    assert copy.settled == 1
+
+
+@pytest.mark.parametrize("log_append_time", [-1, T + 5])
+def test_an_emptied_batch_is_that_of_the_log_cleaner(log_append_time: int) -> None:
+    times = {"timestamp_type": 1, "log_append_time": log_append_time} if log_append_time > 0 else {}
+    source = of_producer(1, is_transactional=True, partition_leader_epoch=4, **times)
+    out = bytearray()
+    copy = RecompressThreads("gzip", batch_bytes=1 << 20, marks=marked({10: 4}))
+    copy.feed(source, 0, out.extend)
+    copy.finish(out.extend)
+    assert bytes(out) == recordpress.empty_batch(
+        10, 19, max_timestamp=max(T, log_append_time), timestamp_type=int(log_append_time > 0), partition_leader_epoch=4
+    )
+    assert (copy.after["records"], copy.after["next_offset"], copy.dropped_records) == (0, 20, 10)

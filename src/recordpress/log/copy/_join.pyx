@@ -53,7 +53,6 @@ cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch, cons
     p.open = True
     p.entries = p.size = 0
     p.codecs = 0
-    p.settled = False
     p.first = batch[0]
     p.batch.records.size = 0
     plain_options(&p.batch.encoder.options, 2, r.context.codecs, r.codec, r.level)
