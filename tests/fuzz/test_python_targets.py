@@ -16,6 +16,7 @@ import fuzz_broker
 import fuzz_dictionary
 import fuzz_explain
 import fuzz_fetch
+import fuzz_join
 import fuzz_plugins
 import fuzz_read
 import fuzz_scan
@@ -28,6 +29,7 @@ TARGETS = {
     "dictionary": (fuzz_dictionary, 200),
     "explain": (fuzz_explain, 200),
     "fetch": (fuzz_fetch, 300),
+    "join": (fuzz_join, 50),
     "plugins": (fuzz_plugins, 300),
     "read": (fuzz_read, 400),
     "scan": (fuzz_scan, 20),
