@@ -215,6 +215,15 @@ def test_what_is_refused(tmp_path: Path) -> None:
         settle(source, tmp_path / "copy")
 
 
+def test_damage_that_is_found_while_producers_are_looked_for_leaves_nothing(tmp_path: Path) -> None:
+    source = written(tmp_path / "logs" / "t-0", of_producer(0))
+    written(tmp_path / "logs" / "t-1", of_producer(0) + of_producer(1)[:-5])
+    (tmp_path / "logs" / "t-1" / f"{20:020d}.log").write_bytes(of_producer(2))
+    with pytest.raises(recordpress.CorruptRecordError, match=r"t-1/0{20}\.log, byte 121"):
+        settle(source.parent, tmp_path / "copy")
+    assert [path.name for path in tmp_path.iterdir()] == ["logs"]
+
+
 def test_what_gets_larger_is_bounded(tmp_path: Path) -> None:
     noise = [random.Random(n).randbytes(400) for n in range(20)]
     data = [

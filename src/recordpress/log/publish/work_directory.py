@@ -142,7 +142,6 @@ def _take_over(path: str) -> str:
 
 def _remove_empty_directories(path: str) -> None:
     """Remove the empty directories of all calls, and their parent."""
-    with suppress(OSError):
-        for entry in list(os.scandir(path)):
-            os.rmdir(entry.path)
-        os.rmdir(path)
+    for directory, _, _ in os.walk(path, topdown=False):
+        with suppress(OSError):
+            os.rmdir(directory)
