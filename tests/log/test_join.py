@@ -491,6 +491,15 @@ def test_each_of_many_marks_is_found(count: int) -> None:
     assert [b.base_offset for b in alone] == [10 * n for n in range(count + 1)]
 
 
+@pytest.mark.parametrize("kind", [3, 4])
+def test_what_leaves_lies_between_batches_that_are_not_smaller(kind: int) -> None:
+    """The source does not hold them in a row: their bytes cannot be copied at once."""
+    batches = [plain(0), of_producer(1, is_transactional=True), plain(20), plain(30)]
+    after, copy = copied(*batches, marks=marked({10: kind}), min_gain=0.99)
+    assert [record[0] for batch in after for record in batch.records] == [*range(10), *range(20, 40)]
+    assert copy.after["batches"] == sum(bool(batch.records) for batch in after)
+
+
 def test_marks_are_for_v2_alone() -> None:
     data = recordpress.write_records([b"a", b"b"], magic=1, timestamps=T, compression_type="gzip")
     base = int.from_bytes(data[:8], "big")

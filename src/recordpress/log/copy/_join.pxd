@@ -28,7 +28,7 @@ ctypedef struct pack:
     size_t form_start       # where their canonical forms lie
     size_t form_end
     rp_batch first          # of them, which may remain alone
-    bint settled            # one of them lost its producer
+    bint settled            # one of them lost its producer, or what lay between them left the copy
     rp_source source
     pooled scratch          # its decompressed records
 

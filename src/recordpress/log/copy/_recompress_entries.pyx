@@ -260,13 +260,15 @@ cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* sou
     cdef pack* p = &r.pack
     cdef const rp_batch* batch = &r.recompressor.batch
     cdef bint joins = r.limits.bytes and found == MARK_NONE and may_join(batch)
+    cdef bint apart  # what lay between it and the one before left the copy
     # with a producer, its canonical forms would not prove what is written
     joins = joins and not (r.marks.settles and batch.producer_id >= 0)
     if p.open and joins and follows(p, batch):
+        apart = entry != p.start + p.size
         if pack_take(p, entry, batch, source, packed, &r.error) != RP_OK:
             return r.error.status
         if packed[0]:
-            p.settled |= settled
+            p.settled |= settled or apart
             p.form_end = r.form.size
             return RP_OK
     if end_pack(r) != RP_OK:
