@@ -166,11 +166,10 @@ def stored(directory: Path) -> Rows | None:
         return None
 
 
-def committed(directory: Path) -> Rows | None:
-    """What a consumer gets; None: there is damage."""
+def committed(directory: Path) -> Any:
+    """The table of what a consumer gets; None: there is damage."""
     try:
-        read = recordpress.open_log(directory).read(COLUMNS, isolation_level="read_committed")
-        return read.to_pyarrow().to_pylist()
+        return recordpress.open_log(directory).read(COLUMNS, isolation_level="read_committed").to_pyarrow()
     except recordpress.RecordpressError:
         return None
 
