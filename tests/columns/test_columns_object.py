@@ -204,7 +204,7 @@ def test_pandas() -> None:
     columns, table = columns_of(threads=2), recordpress.batch_table(DATA)
     assert columns.to_pandas().shape == (12, len(EVERY))
     assert columns.to_pandas()["value"].tolist() == columns["value"].to_pylist()
-    with pytest.raises(recordpress.ArgumentTypeError, match=r"columns\.to_pandas\(\)"):
+    with pytest.raises(recordpress.ArgumentTypeError, match=r"to_pandas\(\)"):
         pandas.DataFrame(columns)
     assert pandas.Series(columns["offset"]).tolist() == list(range(12))
     assert table.to_pandas()["baseOffset"].tolist() == pandas.DataFrame(table)["baseOffset"].tolist() == [0, 4, 8]

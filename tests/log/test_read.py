@@ -683,3 +683,19 @@ def test_another_thread_closes_a_reader(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(LogReader, "_is_outside", closed)
     assert [columns.num_rows for columns in reader] == [3]
     assert [type(error) for error in refused] == [recordpress.InUseError]
+
+
+def test_a_reader_at_its_end_is_no_empty_table() -> None:
+    log = recordpress.open_log(Path(__file__).parents[2] / "demo" / "logs" / "sessions-0")
+    reader = log.read(["offset"])
+    assert sum(columns.num_rows for columns in reader) == 1634 and list(reader) == []
+    with pytest.raises(recordpress.ClosedError, match="the reader is at its end: Log.read returns another one"):
+        reader.to_pyarrow()
+
+
+def test_a_frame_of_a_reader_is_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    log = recordpress.open_log(Path(__file__).parents[2] / "demo" / "logs" / "sessions-0")
+    with pytest.raises(recordpress.ArgumentTypeError, match=r"For a pandas frame: to_pandas\(\)"):
+        pandas.DataFrame(log.read(["offset"]))
+    assert log.read(["offset"]).to_pandas().shape == (1634, 1)

@@ -146,6 +146,7 @@ class LogReader(StreamedRows):
         self.schema = self._fields()
         self._results: Generator[Columns, None, None] | None = None  # once it was begun
         self._is_closed = False
+        self._is_at_end = False
         self._error: BaseException | None = None  # that ended the reading
         self._file: FileRecords | None = None
         self._passed = 0
@@ -196,6 +197,7 @@ class LogReader(StreamedRows):
         try:
             return next(self._results)
         except StopIteration:
+            self._is_at_end = True
             raise
         except BaseException as error:
             _refuse_two(error, "read by two callers at once")
@@ -232,6 +234,8 @@ class LogReader(StreamedRows):
         requested_schema is ignored: the interface lets a producer give its own."""
         if self._is_closed:
             raise ClosedError("the reader was closed")
+        if self._is_at_end:
+            raise ClosedError("the reader is at its end: Log.read returns another one")
         self._is_closed = self._results is not None
         results = self._results or self._read()
         return stream_of(self.schema, results, results.close)
