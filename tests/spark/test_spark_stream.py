@@ -2,6 +2,7 @@
 meanwhile."""
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -263,6 +264,23 @@ def test_shares_are_fair(most: int) -> None:
     assert batches <= max(2 * -(-total // most), 5 * 99) and batches >= -(-total // (most + 100))
 
 
+@pytest.mark.parametrize("limit", [limits.ReadMaxFiles(1), limits.ReadMaxBytes(1)])
+@pytest.mark.parametrize("ages", ["same", "mixed"])
+def test_no_partition_waits_until_another_one_is_empty(ages: str, limit: Any, tmp_path: Path) -> None:
+    """The oldest segment is next; of the same age, one of the partition that lags most."""
+    for number in range(3):
+        grow(tmp_path, f"t-{number}", *((base, 10) for base in range(0, 50, 10)))
+    for number, path in enumerate(sorted(tmp_path.rglob("*.log"), key=lambda path: (path.name, path.parent.name))):
+        os.utime(path, (1e9, 1e9 + (0 if ages == "same" else number)))
+    reader = stream(tmp_path)
+    batches = list(until_the_end(reader, reader.initialOffset(), limit))
+    served = [found[0][1] for _, found in batches]
+    assert served == [0, 1, 2] * 4
+    first = tmp_path / "t-2" / f"{0:020}.log"
+    os.utime(first, (1e9 - 1, 1e9 - 1))
+    assert reader.latestOffset(reader.initialOffset(), limit) == {"t": {"0": 0, "1": 0, "2": 10}}
+
+
 def test_a_limit_that_is_less_than_a_segment_without_an_index(logs: Path) -> None:
     reader = stream(logs)
     assert [end for end, _ in until_the_end(reader, reader.initialOffset(), limits.ReadMaxBytes(1))] == [
@@ -303,6 +321,31 @@ def test_what_comes_later_is_not_for_a_query_that_ends(logs: Path) -> None:
     batches = list(until_the_end(reader, reader.initialOffset() | {"new": {"0": 0}}, limits.ReadMaxFiles(1)))
     assert batches[-1][0]["t"] == {"0": 80, "1": 0}
     assert sum(len(found) for _, found in batches) == 80
+
+
+@pytest.mark.parametrize("is_last_run", [False, True])
+def test_partitions_that_are_not_selected_any_more(
+    is_last_run: bool, logs: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Their offsets stay, so nothing is lost or there twice when they are selected again; one that is gone is lost."""
+    grow(logs, "u-0", (0, 10), (10, 10))
+    start = {"t": {"0": 50, "1": 0}, "u": {"0": 5}}
+    for options in ({"subscribe": "t"}, {"subscribePattern": "t"}, {"assign": '{"t": [0, 1]}'}):
+        reader = stream(logs, **options)
+        if is_last_run:
+            reader.prepareForTriggerAvailableNow()
+        caplog.clear()
+        end = reader.latestOffset(start, ALL)
+        assert end == {"t": {"0": 80, "1": 0}, "u": {"0": 5}} and reader.latestOffset(end, ALL) == end
+        assert caplog.messages == ["u-0 is not selected any more: the query keeps its offset 5"]
+        assert rows(reader, start, end) == [("t", 0, offset) for offset in range(50, 80)]
+    assert rows(stream(logs), end, stream(logs).latestOffset(end, ALL)) == [("u", 0, offset) for offset in range(5, 10)]
+    shutil.rmtree(logs / "u-0")
+    reader = stream(logs)
+    if is_last_run:
+        reader.prepareForTriggerAvailableNow()
+    with pytest.raises(recordpress.CorruptRecordError, match="u-0 was deleted; the next offset to read was 5"):
+        reader.latestOffset(start, ALL)
 
 
 # ---- what is gone

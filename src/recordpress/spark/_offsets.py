@@ -54,7 +54,7 @@ class Topics:
         """Return the selected partitions; with `may_come`, only the existing ones."""
         found = list(partitions)
         if may_come:
-            return [partition for partition in found if self._wants(partition)]
+            return [partition for partition in found if self.has(partition.topic, partition.partition)]
         topics = {partition.topic for partition in found}
         if self.names:
             self._refuse_missing([name for name in self.names if name not in topics], topics, where, "subscribe")
@@ -73,12 +73,13 @@ class Topics:
             return kept
         return found
 
-    def _wants(self, partition: Partition) -> bool:
+    def has(self, topic: str | None, partition: int | None) -> bool:
+        """Return whether a partition is selected, if it exists."""
         if self.names:
-            return partition.topic in self.names
+            return topic in self.names
         if self.assigned is not None:
-            return partition.partition in self.assigned.get(partition.topic or "", ())
-        return not self.pattern or bool(re.fullmatch(self.pattern, partition.topic or ""))
+            return partition in self.assigned.get(topic or "", ())
+        return not self.pattern or bool(re.fullmatch(self.pattern, topic or ""))
 
     def _refuse_missing(self, missing: list[str], there: Iterable[str | None], where: str, option: str) -> None:
         if missing:

@@ -67,6 +67,7 @@ class GrowingLog:
         self._reader = reader
         self._options = reader.options
         self._target: dict[Key, int] | None = None  # of a query that reads what is there and ends
+        self._kept: set[Key] = set()  # of earlier runs, which this one does not read
 
     def partitions(self) -> dict[Key, Partition]:
         """Return the selected partitions by topic and number."""
@@ -129,14 +130,15 @@ class GrowingLog:
     def readable(self, start: dict[Key, int]) -> dict[Key, tuple[Partition, int, int]]:
         """Return the range of unread offsets of each partition; with failOnDataLoss, raise if some are gone."""
         found = {}
-        for key, partition in self.partitions().items():
+        there = self.partitions()
+        for key, partition in there.items():
             if self._target is not None and key not in self._target:
                 continue
             end = self.end(partition) if self._target is None else self._target[key]
             first = self._first(key, partition, start.get(key), end)
             found[key] = (partition, first, max(first, end))
-        for key in start.keys() - found.keys():
-            if self._target is None or key in self._target:
+        for key in sorted(start.keys() - there.keys()):
+            if self._options.topics.has(*key):
                 self._lost(f"{key[0]}-{key[1]} was deleted; the next offset to read was {start[key]}")
         return found
 
@@ -162,15 +164,24 @@ class GrowingLog:
         _LOGGER.warning("%s", message)
 
     def latest(self, start: Offsets, limit: Any) -> Offsets:
-        """Return the offsets at which the next batch ends."""
-        readable = self.readable(_keys(start))
+        """Return the offsets at which the next batch ends. Those of partitions that are not selected any more stay: a
+        later run that selects them again continues there."""
+        since = _keys(start)
+        readable = self.readable(since)
+        kept = {key: offset for key, offset in since.items() if not self._options.topics.has(*key)}
+        for key in kept.keys() - self._kept:
+            _LOGGER.warning("%s-%d is not selected any more: the query keeps its offset %d", *key, kept[key])
+            self._kept.add(key)
+        return _json(kept | self._ends(readable, limit))
+
+    def _ends(self, readable: dict[Key, tuple[Partition, int, int]], limit: Any) -> dict[Key, int]:
         if isinstance(limit, limits.ReadMaxRows):
-            return _json(by_offsets({key: (first, end) for key, (_, first, end) in readable.items()}, limit.max_rows))
+            return by_offsets({key: (first, end) for key, (_, first, end) in readable.items()}, limit.max_rows)
         if isinstance(limit, limits.ReadMaxFiles):
-            return _json(by_segments(readable, most_files=limit.max_files))
+            return by_segments(readable, most_files=limit.max_files)
         if isinstance(limit, limits.ReadMaxBytes):
-            return _json(by_segments(readable, most_bytes=limit.max_bytes))
-        return _json({key: end for key, (_, _, end) in readable.items()})
+            return by_segments(readable, most_bytes=limit.max_bytes)
+        return {key: end for key, (_, _, end) in readable.items()}
 
     def pieces(self, start: Offsets, end: Offsets) -> list[InputPartition]:
         """Return the tasks of a batch."""

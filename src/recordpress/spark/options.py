@@ -125,12 +125,15 @@ class ReadOptions:
         only="stream",
     )
     max_files: int | None = option(
-        "maxFilesPerTrigger", number(INT32_MAX), "Most segments of a batch of the query.", only="stream"
+        "maxFilesPerTrigger",
+        number(INT32_MAX),
+        "Most segments of a batch of the query, the oldest first.",
+        only="stream",
     )
     max_bytes: int | None = option(
         "maxBytesPerTrigger",
         number(INT64_MAX),
-        "Approximate most bytes of segments in a batch of the query.",
+        "Approximate most bytes of segments in a batch of the query, the oldest segments first.",
         only="stream",
     )
     include_active_segment: bool = option(
