@@ -689,7 +689,7 @@ def test_a_reader_at_its_end_is_no_empty_table() -> None:
     log = recordpress.open_log(Path(__file__).parents[2] / "demo" / "logs" / "sessions-0")
     reader = log.read(["offset"])
     assert sum(columns.num_rows for columns in reader) == 1634 and list(reader) == []
-    with pytest.raises(recordpress.ClosedError, match="the reader is at its end: Log.read returns another one"):
+    with pytest.raises(recordpress.ClosedError, match=r"the reader is at its end: Log\.read returns another one"):
         reader.to_pyarrow()
 
 

@@ -65,12 +65,6 @@ cdef class ArrowRows:
         """Return the rows as a consumer of streams makes them."""
         return consumer(self)
 
-    def __array__(self, dtype=None, copy=None):
-        """NumPy has no such tables; pandas asks for an array if it does not know an object."""
-        raise ArgumentTypeError("Arrow columns are not a NumPy array. For a pandas frame: to_pandas(), or "
-                                "pandas.DataFrame.from_arrow(columns); for an array of one column: "
-                                "to_pyarrow()[name].to_numpy()", field="columns")
-
     def to_pyarrow(self):
         """Return the rows as a pyarrow table.
 
@@ -275,6 +269,12 @@ cdef class Columns(ArrowRows):
         finally:
             free(parts)
         return Columns.of_parts(self._fields, copy, n)
+
+    def __array__(self, dtype=None, copy=None):
+        """NumPy has no such tables; pandas asks for an array if it does not know an object."""
+        raise ArgumentTypeError("Columns are not a NumPy array. For a pandas frame: to_pandas(), or "
+                                "pandas.DataFrame.from_arrow(columns); for an array of one column: "
+                                "to_pyarrow()[name].to_numpy()", field="columns")
 
     def __arrow_c_schema__(self):
         """Return the schema as an ``arrow_schema`` capsule: a struct with a child for every column."""

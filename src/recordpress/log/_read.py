@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, cast
 
 from recordpress._arguments import INT64_MAX, integer, time
 from recordpress.columns import (
@@ -227,6 +227,10 @@ class LogReader(StreamedRows):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        """pandas asks for an array if it does not know an object."""
+        raise ArgumentTypeError("a reader is not a NumPy array. For a pandas frame: to_pandas()", field="columns")
 
     def __arrow_c_stream__(self, requested_schema: CapsuleType | None = None) -> CapsuleType:
         """An ``arrow_array_stream`` capsule: a record batch of 4 to 8 MB for each result. Each call begins a new
