@@ -74,6 +74,8 @@ def refuse_mistyped(path: str) -> None:
 
 
 def _mistyped_scheme(path: str) -> str:
+    if ":" not in path:
+        return ""
     return next((part.partition(":")[0] for part in path.split("::") if _MISTYPED.match(part)), "")
 
 
