@@ -9,6 +9,7 @@ import io
 import json
 import lzma
 import os
+import re
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ SHIPPED = TESTS / "vectors"
 FULL = TESTS.parent.parent / "shared" / "vectors"
 
 Facts = dict[str, Any]
+
+
+_STATES = (b"Empty", b"Ongoing", b"PrepareCommit", b"PrepareAbort", b"CompleteCommit", b"CompleteAbort")
 
 
 # ---- where the bytes come from
@@ -109,6 +113,11 @@ class Partition:
 
     def files(self, suffix: str) -> list[bytes]:
         return [read("segments/" + f["file"]) for f in self.entry["files"] if f["file"].endswith(suffix)]
+
+    def dumped(self) -> bytes:
+        """What DumpLogSegments printed; Kafka 4.4 names a transaction's state, which 4.3.1 numbered."""
+        text = read("segments/" + self.entry["dump_log_segments"])
+        return re.sub(rb'(?<="transactionStatus":)\d+', lambda state: b'"%s"' % _STATES[int(state[0])], text)
 
     def write_to(self, root: Path, name: str | None = None) -> Path:
         """The directory with all its files, as the broker left it, under its own or another name."""

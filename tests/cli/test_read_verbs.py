@@ -109,7 +109,7 @@ STATE = next(p for p in oracle.PARTITIONS if str(p) == "kafka-4.3.1/__transactio
 def test_dump_with_a_decoder(run: Run, tmp_path: Path) -> None:
     directory = STATE.write_to(tmp_path)
     done = run("dump", directory, "--format", "kafka", "--transaction-log-decoder")
-    text = oracle.read("segments/" + STATE.entry["dump_log_segments"]).decode()
+    text = STATE.dumped().decode()
     expected = [line for line in text.splitlines() if line.startswith("| offset: ") or " magic: " in line]
     assert done.status == 0
     assert [line for line in done.lines if not line.startswith(HEADINGS)] == expected

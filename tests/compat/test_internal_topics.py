@@ -1,4 +1,4 @@
-"""What DumpLogSegments of Kafka 4.3.1 prints of drawn records of its internal topics, byte for byte.
+"""What DumpLogSegments of Kafka 4.4.0 prints of drawn records of its internal topics, byte for byte.
 
 `make -f labs.mk broker` brings its jars and runs this; without them it is skipped.
 """
@@ -19,7 +19,7 @@ import recordpress
 from patience import HANG
 from recordpress.log import DumpOptions, SegmentDump
 
-JARS = Path(__file__).parents[2] / "build/broker"
+JARS = Path(__file__).parents[2] / "build/broker-4.4"
 JAVA = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dstdout.encoding=UTF-8", "-Dfile.encoding=UTF-8"]
 
 pytestmark = [

@@ -139,13 +139,13 @@ INTERNAL: list[tuple[oracle.Partition, str]] = [
     for topic, decoder in (("__transaction_state", "transaction-log"), ("__cluster_metadata", "cluster-metadata"))
     if partition.entry["topic"] == topic
 ]
-# Drawn by tests/compat/test_internal_topics.py, some of them damaged, and what DumpLogSegments of Kafka 4.3.1 printed.
+# Drawn by tests/compat/test_internal_topics.py, some of them damaged, and what DumpLogSegments of Kafka 4.4.0 printed.
 DRAWN = json.loads((Path(__file__).parent / "internal_records.json").read_text())
 
 
 @pytest.mark.parametrize(("partition", "decoder"), INTERNAL, ids=str)
 def test_internal_topics(partition: oracle.Partition, decoder: Any, tmp_path: Path) -> None:
-    expected = stored(oracle.read("segments/" + partition.entry["dump_log_segments"]))
+    expected = stored(partition.dumped())
     assert expected
     assert dumped(partition.write_to(tmp_path), DumpOptions(print_data_log=True, decoder=decoder)) == expected
 

@@ -1,4 +1,4 @@
-"""Records of Kafka's internal topics, as the decoders of Kafka's DumpLogSegments (4.3.1) print them.
+"""Records of Kafka's internal topics, as the decoders of Kafka's DumpLogSegments (4.4.0) print them.
 
 The line reports unreadable parts in the words of the classes that the tool calls: CoordinatorRecordSerde and
 AbstractApiMessageSerde.
@@ -28,6 +28,9 @@ from recordpress.record import Record
 
 _HEAD = re.compile(r"^(\w+) (\d+) (\d.*\n)", re.MULTILINE)
 _GROUP_METADATA = 2
+_TRANSACTION_STATES = (  # org.apache.kafka.coordinator.transaction.TransactionState
+    "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead", "PrepareEpochFence",
+)  # fmt: skip
 _CONSUMER = "consumer"  # ConsumerProtocol.PROTOCOL_TYPE
 _LARGEST_SHORT = 0x7FFF
 
@@ -98,6 +101,11 @@ def _key_and_value(key: Message, value: Message | None, text: str) -> Contents:
     data = _read(of_value, value, version, version, "value")
     if text is OFFSETS and type == _GROUP_METADATA:
         data = _with_protocol(data)
+    if text is TRANSACTION_LOG:
+        status = data["transactionStatus"]
+        data["transactionStatus"] = (
+            _TRANSACTION_STATES[status] if 0 <= status < len(_TRANSACTION_STATES) else str(status)
+        )
     return shown_key, json_text({"version": str(version), "data": data})
 
 

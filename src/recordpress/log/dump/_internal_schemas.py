@@ -1,6 +1,6 @@
 """The records of Kafka's internal topics, in the notation of `_messages`.
 
-Facts of ``*.json`` files in Kafka's sources (4.3.1): group-coordinator, transaction-coordinator, share-coordinator and
+Facts of ``*.json`` files in Kafka's sources (4.4.0): group-coordinator, transaction-coordinator, share-coordinator and
 metadata, storage, and of ConsumerProtocolSubscription and ConsumerProtocolAssignment. Records of __consumer_offsets,
 __transaction_state and __share_group_state have a number for their kind, with which the key begins, and schemas
 of their key and value.
@@ -178,6 +178,8 @@ value 17 0 flexible 0+
   lastAssignmentConfigs []LastAssignmentConfig? tag 1
     key string
     value string
+  storedDescriptionTopologyEpoch int32 tag 2 =-1
+  failedDescriptionTopologyEpoch int32 tag 3 =-1
 # StreamsGroupMemberMetadata
 key 19 0
   groupId string
@@ -449,6 +451,8 @@ REGISTER_CONTROLLER_RECORD 27 0 flexible 0+
     maxSupportedVersion int16
 CLEAR_ELR_RECORD 28 0 flexible 0+
   topicName string
+UNREGISTER_CONTROLLER_RECORD 29 0 flexible 0+
+  controllerId int32
 """
 
 CONSUMER_PROTOCOL_SUBSCRIPTION = """\

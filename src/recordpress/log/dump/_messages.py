@@ -197,7 +197,11 @@ def _structure_of(fields: list[_Field]) -> _Reader:
         found = {field.name: field.read(message, version, is_flexible) for field in plain if field.is_in(version)}
         if not is_flexible:
             return found
-        for _ in range(message.unsigned_varint()):
+        count = message.unsigned_varint()
+        if count > message.remaining:
+            text = f"Tried to read {count} tagged fields, but there are only {message.remaining} bytes remaining."
+            raise UnreadableMessageError(text)
+        for _ in range(count):
             tag, size = message.unsigned_varint(), message.unsigned_varint()
             field = tagged.get(tag)
             if field is None or not field.is_in(version):
