@@ -136,6 +136,15 @@ def test_intervals_hold_what_becomes_of_a_log(tmp_path: Path) -> None:
     assert min(held) >= 36
 
 
+def test_ranges_are_the_same_without_indexes(tmp_path: Path) -> None:
+    """They are then found by headers."""
+    source = large_log(tmp_path, 3)
+    without = [saving[:3] for saving in sample(source).topics[0][3:]]  # type: ignore[index]
+    for partition in source.iterdir():
+        reindex(partition)
+    assert [saving[:3] for saving in sample(source).topics[0][3:]] == without  # type: ignore[index]
+
+
 def test_the_sample_is_spread_over_topics(tmp_path: Path) -> None:
     """A small topic is measured as a whole next to a large one, and their intervals are added as independent ones."""
     source = large_log(tmp_path, 2)
@@ -169,7 +178,7 @@ def test_damage(tmp_path: Path) -> None:
     with pytest.raises(recordpress.CorruptRecordError, match="checksum"):
         estimated(source, compression_type="zstd")
     findings: list[Finding] = []
-    job = TranscodeJob(CodecChoice("zstd"))
+    job = TranscodeJob(CodecChoice("zstd"), on_corrupt="quarantine")
     found = job.estimate(recordpress.open_log(source).partitions, findings=findings)
     assert [topic.topic for topic in found.topics] == ["t"]
     assert [(finding.rule, finding.position) for finding in findings] == [("checksum", 0)]

@@ -13,17 +13,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from random import Random
 from statistics import NormalDist
 from typing import Any, NamedTuple, TypeAlias
 
 from recordpress._arguments import INT64_MAX
+from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress.errors import CorruptRecordError
 from recordpress.log._extent import is_checked
 from recordpress.log._file_records import PIECE_BYTES
-from recordpress.log._part import part_of
+from recordpress.log._part import part_between, part_of
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.copy._copy_log import CopyJob, marks_by_segment, scan_partitions
 from recordpress.log.copy._marks import NO_MARKS, Marks
@@ -37,7 +38,7 @@ _LEAST_RANGES = 8  # of a topic: an interval needs some
 _LEAST_RANGE_BYTES = 128 << 10  # holds some joined batches
 _LIKELY = NormalDist().inv_cdf(0.975)
 
-Topic: TypeAlias = "tuple[str | None, str]"
+Topic: TypeAlias = tuple[str | None, str]
 Ways: TypeAlias = tuple[CopyJob, CopyJob, CopyJob]  # another codec alone, joined batches, settled producers
 
 
@@ -316,11 +317,12 @@ def _topic_savings(topic: str | None, partitions: list[Partition], plan: _Plan) 
     strata, sampled = [], set()
     for several, wanted in ((ends, of_ends), (others, min(len(others), max(number - of_ends, 2)))):
         chosen = several if is_whole else random.sample(several, wanted)
-        strata.append(_Stratum(len(several), sum(one.size for one in several), [_measure(one, ways) for one in chosen]))
+        measured = [_measure(part, segment, ways) for part, segment in _parts(chosen)]
+        strata.append(_Stratum(len(several), sum(one.size for one in several), measured))
         sampled |= {one.segment.url for one in chosen}
     alone, keep, *settle = (_saving(strata, way) for way in range(len(ways)))
-    measured = sum(one.size for stratum in strata for one in stratum.measured)
-    return TopicSavings(topic, size, measured, alone, keep, settle[0] if settle else None), sampled
+    sampled_bytes = sum(one.size for stratum in strata for one in stratum.measured)
+    return TopicSavings(topic, size, sampled_bytes, alone, keep, settle[0] if settle else None), sampled
 
 
 def _saving(strata: Sequence[_Stratum], way: int) -> Saving:
@@ -378,10 +380,32 @@ def _ranges(segment: Segment, range_bytes: int | None) -> Iterator[_Range]:
         yield _Range(segment, start, end, (size if end is None else end) - start)
 
 
-def _measure(one: _Range, ways: Sequence[_Way]) -> _Measured:
-    """Recompress a range each way in this thread, and drop the results."""
-    with part_of(one.segment, one.start, one.end).records() as file:
-        recompressors = [way.recompressor(one.segment, file.path) for way in ways]
+def _parts(chosen: list[_Range]) -> Iterator[tuple[Segment, Segment]]:
+    """Yield the batches of each range, with their segment."""
+    by_segment: dict[str, list[_Range]] = {}
+    for one in chosen:
+        by_segment.setdefault(one.segment.url, []).append(one)
+    for several in by_segment.values():
+        segment = several[0].segment
+        if INDEX_FILE_SUFFIX in segment.files or not is_checked(segment) or len(several) == 1:
+            yield from ((part_of(segment, one.start, one.end), segment) for one in several)
+            continue
+        with segment.records() as file:  # one walk instead of one from the beginning to each range
+            walk = file.headers()
+            for one in sorted(several, key=lambda each: each.start):
+                walk.pass_over(one.start)
+                start, end = walk.position, file.size
+                if one.end is not None:
+                    walk.pass_over(one.end)
+                    end = walk.position
+                is_last = segment.is_last and end == file.size
+                yield replace(part_between(segment, start, end), is_last=is_last), segment
+
+
+def _measure(part: Segment, segment: Segment, ways: Sequence[_Way]) -> _Measured:
+    """Recompress a part of a segment each way in this thread, and drop the results."""
+    with part.records() as file:
+        recompressors = [way.recompressor(segment, file.path) for way in ways]
         seconds = [0.0] * len(ways)
 
         def timed(number: int, call: Callable[..., None], *arguments: Any) -> None:

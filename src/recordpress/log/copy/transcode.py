@@ -135,7 +135,7 @@ class TranscodeJob(CopyJob):
         jobs = (
             replace(self, batch_bytes=None, batch_records=None, producers="keep"),
             replace(joined, producers="keep"),
-            replace(joined, producers="settle"),
+            replace(joined, producers="settle", on_corrupt="raise"),
         )
         asked = 0 if self.expiry is None else 1 + OF_PRODUCERS.index(self.producers)
         limits = number_of(joined.batch_bytes), number_of(joined.batch_records)
