@@ -119,6 +119,31 @@ def test_a_gain_that_is_wanted(run: Run, tmp_path: Path, share: str) -> None:
     assert done.lines[-1] == "unchanged: 5 batches, which zstd would not make smaller"
 
 
+@pytest.mark.parametrize(("producers", "text"), [
+    (0, r"with --batch-bytes 256KiB: about \S+ KiB, -[78]\d.\d %"),
+    (1, r"with --batch-bytes 256KiB: about \S+ KiB, -[78]\d.\d %"),
+    (8, r"with --batch-bytes 256KiB --producers settle: about \S+ KiB, -[78]\d.\d %"),
+])  # fmt: skip
+def test_what_deeper_batches_would_have_saved(run: Run, tmp_path: Path, producers: int, text: str) -> None:
+    data = b""
+    for offset in range(0, 20_000, 10):
+        number, of = offset // 10, {}
+        if producers:
+            of = {"producer_id": number % producers, "producer_epoch": 0, "base_sequence": number // producers * 10}
+        values = [b"GET /articles/%d 200 %d" % (row * 31 % 977, row) for row in range(offset, offset + 10)]
+        data += recordpress.write_records(values, base_offset=offset, compression_type="snappy", **of)
+    source = partition(tmp_path, data)
+    done = run("transcode", source, tmp_path / "a-0", "--codec", "zstd")
+    [line] = [line for line in done.lines if "--batch-bytes" in line]
+    assert re.fullmatch(text, line) and len(line) <= 80, line
+    joined = ["--batch-bytes", "256KiB", "--producers", "settle", "--as-of", "2100-01-01"]
+    for n, more in enumerate((joined, ["--json"], ["--max-message-bytes", "100KiB"])):
+        assert "--batch-bytes" not in run("transcode", source, tmp_path / f"{n}-0", "--codec", "zstd", *more).text
+    assert "--batch-bytes" not in run("transcode", source, tmp_path / "a-0", "--codec", "zstd").text  # it is there
+    assert "--batch-bytes" not in run("transcode", tmp_path / "0-0", tmp_path / "b-0", "--codec", "gzip").text  # deep
+    assert (tmp_path / "1-0" / SEGMENT).read_bytes() == (tmp_path / "a-0" / SEGMENT).read_bytes()
+
+
 def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
     source = partition(tmp_path)
     done = run("transcode", source, tmp_path / "cold", "--codec", "zstd", "--dry-run")
