@@ -12,7 +12,7 @@ from recordpress.cli._progress import Progress
 from recordpress.cli._savings import print_savings
 from recordpress.codecs import CodecRegistry
 from recordpress.codecs.choice import CodecChoice
-from recordpress.log import Finding, LogStats, Partition, Share, stats_of
+from recordpress.log import LogStats, Partition, Share, stats_of
 from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES
 from recordpress.log.copy.transcode import TranscodeJob
 
@@ -83,12 +83,9 @@ def command(
     total = LogStats()
     for _, stats in found:
         total.merge(stats)
-    findings, estimate = total.findings, None
+    findings, estimate = [*total.findings], None
     if savings:
-        damage: list[Finding] = []
-        estimate = job.estimate(log.partitions, sample_bytes, findings=damage)
-        known = {(one.file, one.position) for one in findings}
-        findings = findings + [one for one in damage if (one.file, one.position) not in known]
+        estimate = job.estimate(log.partitions, sample_bytes, findings=findings)
     if as_json:
         print_json(
             {

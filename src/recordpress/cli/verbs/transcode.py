@@ -19,8 +19,7 @@ from recordpress.cli._progress import Progress
 from recordpress.cli._savings import print_savings
 from recordpress.codecs.choice import CodecChoice
 from recordpress.log import CopiedPartition, Estimate, Manifest
-from recordpress.log.copy.defaults import EXPIRATION_MS
-from recordpress.log.copy.savings import JOINED_BYTES
+from recordpress.log.copy.defaults import EXPIRATION_MS, JOINED_BYTES
 from recordpress.log.copy.transcode import TranscodeJob
 
 _SAMPLED = 128  # the part of the bytes that is recompressed three times: about a fiftieth of the time

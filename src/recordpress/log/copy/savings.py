@@ -33,7 +33,6 @@ from recordpress.log.copy._recompress_threads import RecompressThreads
 from recordpress.log.findings import DAMAGE, Finding
 
 SAMPLE_BYTES = 64 << 20  # of a log: an estimate takes seconds
-JOINED_BYTES = 256 << 10  # of batches, where the caller names no size: deeper ones save little more
 _LEAST_RANGES = 8  # of a topic: an interval needs some
 _LEAST_RANGE_BYTES = 128 << 10  # holds some joined batches
 _LIKELY = NormalDist().inv_cdf(0.975)
@@ -256,7 +255,9 @@ def estimate(
         except DAMAGE as error:
             if findings is None:
                 raise
-            findings.append(Finding.of_error(error))
+            damage = Finding.of_error(error)
+            if (damage.file, damage.position) not in {(one.file, one.position) for one in findings}:
+                findings.append(damage)
             continue
         topics.append(found)
         sampled |= segments

@@ -22,8 +22,8 @@ from recordpress.log.copy._copy_log import (
 from recordpress.log.copy._marks import NO_MARKS, Marks
 from recordpress.log.copy._producers import Expiry, fit_small_files
 from recordpress.log.copy._recompress_threads import RecompressThreads
-from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES, EXPIRATION_MS
-from recordpress.log.copy.savings import JOINED_BYTES, SAMPLE_BYTES, Estimate, estimate
+from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES, EXPIRATION_MS, JOINED_BYTES
+from recordpress.log.copy.savings import SAMPLE_BYTES, Estimate, estimate
 from recordpress.log.findings import Finding
 from recordpress.typing import Integer, Time
 
@@ -129,7 +129,7 @@ class TranscodeJob(CopyJob):
 
         Without `scans`, or in large logs of a store, headers outside of the sample are not read: all producers are
         taken for expired, and all their transactions for committed. Damage raises an error; or its topic is left out,
-        if there are `findings` to add it to.
+        if there are `findings`, to which it is added unless it is among them.
         """
         joined = self if self.expiry else replace(self, batch_bytes=min(JOINED_BYTES, int(self.max_message_bytes)))
         jobs = (
