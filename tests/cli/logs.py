@@ -1,13 +1,16 @@
 """Small logs for the tests of the command, good and damaged."""
 
+import random
 import struct
 from pathlib import Path
+from typing import Any
 
 import recordpress
 from recordpress.typing import CompressionType
 
 PREFIX = struct.Struct(">q")  # the base offset of a batch
 SEGMENT = "00000000000000000000.log"
+T = 1_700_000_000_000
 
 
 def batches(count: int = 5, records: int = 10, codec: CompressionType = "gzip") -> list[bytes]:
@@ -54,3 +57,22 @@ def many_batches(directory: Path, count: int = 200_000) -> Path:
     for offset in range(count):  # the checksum does not cover the base offset
         PREFIX.pack_into(log, offset * len(batch), offset)
     return partition(directory, bytes(log))
+
+
+def lines(number: int, draw: random.Random) -> list[bytes]:
+    return [b"GET /articles/%d?user=%d 200" % (draw.randrange(1000), draw.randrange(10**6)) for _ in range(number)]
+
+
+def log_of(directory: Path, rate: float, depth: int = 10, producers: int = 4, batches: int = 3000, **more: Any) -> Path:
+    """Two partitions of a topic whose producers, with ids or without, send this many records a second to each."""
+    draw = random.Random(1)
+    for number in range(2):
+        data = b""
+        for batch in range(batches):
+            round_, of = batch // max(producers, 1), dict[str, Any]()
+            if producers:
+                of = {"producer_id": batch % producers, "producer_epoch": 0, "base_sequence": round_ * depth}
+            of |= {"timestamps": T + round(1000 * round_ * depth / rate), "compression_type": "lz4"} | more
+            data += recordpress.write_records(lines(depth, draw), base_offset=batch * depth, **of)
+        partition(directory / "logs", data, f"orders-{number}")
+    return directory / "logs"

@@ -1,14 +1,17 @@
 """recordpress explain."""
 
 import json
+import re
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import recordpress
 from cli.conftest import Run
-from cli.logs import SEGMENT, batches, files_of, partition
+from cli.logs import SEGMENT, batches, files_of, log_of, partition
 
+DOCS = Path(__file__).parents[2] / "docs"
 LINES = [b"a line of text that can be compressed %d" % number for number in range(50)]
 NOW = 1_700_000_000_000
 TO_LZ4 = ("--topic-config", "compression.type=lz4")
@@ -151,3 +154,26 @@ def test_completion_knows_settings(run: Run) -> None:
     assert completed("recordpress explain -t message.timestamp.type=Log") == [
         "plain,message.timestamp.type=LogAppendTime"
     ]
+
+
+def test_advice_to_producers(run: Run, tmp_path: Path) -> None:
+    source = log_of(tmp_path, 20_000, batches=4000)
+    found = run("explain", source, "--json").json
+    jsonschema.validate(found, json.loads((DOCS / "explain.schema.json").read_text()))
+    assert found[0]["topics"] == [
+        {"topic": "orders", "batches": 8000, "depth": recordpress.explain(source).depths[0].to_dict()}
+    ]
+    texts = {
+        r"batch.size=\d+ linger.ms=\d+: 6,\d+; a producer sends (19,9\d|20,0\d)\d records/s": source,
+        r"a producer sends 0\.\d+ records/s to a partition: too few for deeper ones": log_of(
+            tmp_path / "slow", 0.5, depth=1, batches=40
+        ),
+        r"batch.size=\d+, and the linger.ms in which one producer sends as many": log_of(
+            tmp_path / "odd", 0.01, producers=0, batches=40
+        ),
+    }
+    for text, log in texts.items():
+        done = run("explain", log)
+        at = done.lines.index(f"orders: {1 if 'slow' in str(log) else 10}.0 records per batch; 256.0 KiB would hold "
+                              f"{recordpress.explain(log).depths[0].deep_records:,}")  # fmt: skip
+        assert re.fullmatch(f"   {text}", done.lines[at + 1]) and len(done.lines[at + 1]) <= 80

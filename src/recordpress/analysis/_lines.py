@@ -9,9 +9,9 @@ from random import Random
 from recordpress.analysis._sample import LEAST_RUN_BYTES, LEAST_RUNS, MOST_RUNS, Sample
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileSystem, RandomAccessFile
+from recordpress.producer.settings import BATCH_SIZE
 from recordpress.record import BatchBuilder
 
-BATCH_SIZE = 16384  # Kafka's default of batch.size (ProducerConfig)
 _LOG_NAME = re.compile(r"[0-9]{20}.*\.log(\.deleted|\.swap)?")
 _MAGIC_AT = 16  # of every entry of a log, in all formats
 _MOST_MAGIC = 2

@@ -13,22 +13,18 @@ from typing import Any
 
 from recordpress.analysis._analysis import DAY, Cell
 from recordpress.analysis._grid import Setting
-from recordpress.analysis._lines import BATCH_SIZE
 from recordpress.analysis._measure import Size
 from recordpress.analysis._rate import Rate
 from recordpress.codecs.table import CodecTable
+from recordpress.producer.settings import LINGER_MS, batch_size_of, linger_ms_of
 
 DEPTHS = (2, 10, 100)  # of what shallow batches would give if they were deeper
 SAVED_PER_DOUBLING = 0.05
 SHALLOW = 0.9  # batches of which ten times the depth takes less than this part of the bytes are shallow
 
 _CPU_WEIGHT = -math.log2(1 - SAVED_PER_DOUBLING)
-_ESTIMATION_FACTOR = 1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR
 _MAX_REQUEST_SIZE = 1_048_576  # the producer's default of max.request.size
-_MAX_LINGER_MS = 1000
-_LINGER_MS = 5  # the default from Kafka 4.0 on (KIP-1030)
 _WITH_LEVEL = CodecTable().levels.keys()  # KIP-390
-_KIB = 1024
 
 
 @dataclass(frozen=True)
@@ -102,20 +98,15 @@ def _settings(chosen: Cell, now: Situation) -> dict[str, str | int]:
 
 
 def _batch_size(cell: Cell) -> int:
-    """Return the batch.size of such batches, which limits estimated compressed size plus the next record
-    (MemoryRecordsBuilder.hasRoomFor)."""
-    compressed = cell.output_bytes / cell.batches
-    factor = 1.0 if cell.codec == "none" else _ESTIMATION_FACTOR
-    wanted = factor * compressed + cell.input_bytes / cell.records
-    return max(BATCH_SIZE, math.ceil(wanted / _KIB) * _KIB)
+    return batch_size_of(cell.output_bytes / cell.batches, cell.input_bytes / cell.records, cell.codec != "none")
 
 
 def _linger_ms(cell: Cell, now: Situation) -> int:
     """Return the time in which one producer fills a batch of each partition."""
     if now.rate is None:
-        return _LINGER_MS
-    seconds = cell.records / cell.batches * now.partitions / now.rate.records_per_second(now.record_bytes)
-    return max(_LINGER_MS, min(math.ceil(1000 * seconds), _MAX_LINGER_MS))
+        return LINGER_MS
+    rate = now.rate.records_per_second(now.record_bytes) / now.partitions
+    return linger_ms_of(cell.records / cell.batches, rate)
 
 
 def _savings(chosen: Cell, now: Situation) -> dict[str, Any]:

@@ -30,6 +30,7 @@
                        _explain ───┬─► _explain_set     a record set: _judge asks a broker, _client looks who wrote it
                                    └─► _explain_log     a log, a batch at a time
                        _explanation              what it gives
+                       _depth                    how deep a log's batches are, and how they become deeper
                        _produce_request          captured requests, and the record sets in them
                        _properties               server.properties
 
@@ -42,6 +43,7 @@ __getattr__, __dir__, __all__ = exports(
     __name__,
     {
         "recordpress.broker.calls": "explain",
+        "recordpress.broker._depth": "DepthAdvice",
         "recordpress.broker._explanation": "BatchGroup Cost ExplainedBatch Explanation",
         "recordpress.broker._fetch": "fetch",
         "recordpress.broker._fetched": "Fetched",

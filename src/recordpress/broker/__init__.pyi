@@ -1,3 +1,4 @@
+from recordpress.broker._depth import DepthAdvice as DepthAdvice
 from recordpress.broker._explanation import (
     BatchGroup as BatchGroup,
     Cost as Cost,

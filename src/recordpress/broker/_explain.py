@@ -254,7 +254,7 @@ def _of_logs(
     explanation.groups = in_order(found.groups)
     explanation.batches = [group.first for group in explanation.groups]
     explanation.control_batches, explanation.compacted_batches = found.control_batches, found.compacted_batches
-    explanation.findings = found.findings
+    explanation.depths, explanation.findings = found.depths, found.findings
     explanation.notes = [*(f"skipped: {finding}" for finding in log.skipped), *found.cut]
     if found.opened < found.batches:
         explanation.notes.append(

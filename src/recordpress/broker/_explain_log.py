@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from recordpress.broker._depth import DepthAdvice, TopicDepth
 from recordpress.broker._explain_set import Place, explained
 from recordpress.broker._explanation import BatchGroup, ExplainedBatch, grouped
 from recordpress.broker._judge import Judge
@@ -84,6 +85,7 @@ class ExplainedLog:
     compacted_batches: int
     opened: int
     batches: int
+    depths: list[DepthAdvice]
     findings: list[LogFinding]
     cut: list[str]
 
@@ -97,6 +99,7 @@ class LogExplainer:
         self._progress = progress
         self._kinds: dict[tuple[object, ...], _Kind] = {}
         self._control = self._compacted = 0
+        self._depths: dict[str | None, TopicDepth] = {}
         self._findings: list[LogFinding] = []
         self._cut: list[str] = []
         self._done = self._segments_done = 0
@@ -125,6 +128,7 @@ class LogExplainer:
             compacted_batches=self._compacted,
             opened=sum(kind.opened for kind in self._kinds.values()),
             batches=sum(kind.batches for kind in self._kinds.values()),
+            depths=[advice for depth in self._depths.values() if (advice := depth.advice()) is not None],
             findings=self._findings,
             cut=self._cut,
         )
@@ -156,6 +160,8 @@ class LogExplainer:
             self._compacted += 1
         else:
             kind = self._kind_of(header)
+            if header.magic == 2:
+                self._depth_of(place).add(place.partition, header)
             if self._full or kind.wants():
                 self._open(kind, file, header.size, place)
             else:
@@ -167,6 +173,11 @@ class LogExplainer:
         if key not in self._kinds:
             self._kinds[key] = _Kind()
         return self._kinds[key]
+
+    def _depth_of(self, place: Place) -> TopicDepth:
+        if place.topic not in self._depths:
+            self._depths[place.topic] = TopicDepth(place.topic)
+        return self._depths[place.topic]
 
     def _open(self, kind: _Kind, file: FileRecords, size: int, place: Place) -> None:
         try:
@@ -183,6 +194,8 @@ class LogExplainer:
             kind.batches += 1
             kind.bytes += one.size
             kind.add(one)
+            if one.magic == 2 and one.records and one.cost.records_size:
+                self._depth_of(place).add_opened(one.records, one.cost.records_size)
 
 
 def _is_compacted(header: Any) -> bool:

@@ -177,13 +177,14 @@ def _count_of(batch: Batch, offsets: list[int] | None) -> int | None:
 def _cost(
     batch: Batch, stored: Batch | None, verdict: Verdict, level_of: Mapping[str, int], codecs: CodecRegistry | None
 ) -> Cost:
-    decompress_seconds = _decompress_seconds(batch, codecs)
+    records_size, decompress_seconds = _decompressed(batch, codecs)
     if stored is None:
-        return Cost(decompress_seconds=decompress_seconds)
+        return Cost(records_size=records_size, decompress_seconds=decompress_seconds)
     rebuilt = verdict.relation == "rebuilt"
     return Cost(
         size_after=stored.size,
         bytes_changed=stored.size if rebuilt else _changed(batch, stored),
+        records_size=records_size,
         decompress_seconds=decompress_seconds,
         compress_seconds=_compress_seconds(stored, level_of, codecs) if rebuilt else 0.0,
     )
@@ -209,14 +210,16 @@ def _payload_of(batch: Batch) -> memoryview:
     return memoryview(b"")
 
 
-def _decompress_seconds(batch: Batch, codecs: CodecRegistry | None) -> float:
+def _decompressed(batch: Batch, codecs: CodecRegistry | None) -> tuple[int, float]:
+    """Return the size of the records, and the seconds to decompress them."""
     with suppress(RecordpressError):
         codec, payload = str(batch.compression_type), _payload_of(batch)
-        if codec != "none":
-            start = perf_counter()
-            decompress(payload, codec, magic=batch.magic, codecs=codecs)  # type: ignore[arg-type]
-            return perf_counter() - start
-    return 0.0
+        if codec == "none":
+            return len(payload), 0.0
+        start = perf_counter()
+        size = len(decompress(payload, codec, magic=batch.magic, codecs=codecs))  # type: ignore[arg-type]
+        return size, perf_counter() - start
+    return 0, 0.0
 
 
 def _compress_seconds(stored: Batch, level_of: Mapping[str, int], codecs: CodecRegistry | None) -> float:

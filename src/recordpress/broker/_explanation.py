@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from recordpress.broker._depth import DepthAdvice
 from recordpress.broker._reasons import Finding, Reason
 from recordpress.log import Finding as LogFinding
 
@@ -26,6 +27,8 @@ class Cost:
         Of what is stored, in bytes; 0 if nothing is.
     bytes_changed : int
         Bytes of the stored batch that differ from the sent ones: all of them if it is rebuilt.
+    records_size : int
+        Of the records before compression, in bytes; 0 if they cannot be decompressed.
     decompress_seconds, compress_seconds : float
         0 where the broker does not do it. A broker decompresses every compressed batch, to check its records.
 
@@ -41,6 +44,7 @@ class Cost:
 
     size_after: int = 0
     bytes_changed: int = 0
+    records_size: int = 0
     decompress_seconds: float = 0.0
     compress_seconds: float = 0.0
 
@@ -295,6 +299,8 @@ class Explanation:
     control_batches, compacted_batches : int
         Batches of a log that were not examined: batches that brokers wrote, and batches that the cleaner changed,
         whose sending cannot be reconstructed.
+    depths : list of DepthAdvice
+        One for each topic of a log whose batches are small: the settings with which its producers fill deeper ones.
     findings : list of recordpress.log.Finding
         Damage in a log.
     notes : list of str
@@ -317,6 +323,7 @@ class Explanation:
     groups: list[BatchGroup] = field(default_factory=list)
     control_batches: int = 0
     compacted_batches: int = 0
+    depths: list[DepthAdvice] = field(default_factory=list)
     findings: list[LogFinding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -336,7 +343,11 @@ class Explanation:
     def to_list(self) -> list[dict[str, Any]]:
         """For JSON: an object per batch, as `ExplainedBatch.to_dict` has it; of a log per group, with its figures."""
         if self.kind == "log":
-            return [group.to_dict() for group in self.groups]
+            depths = {depth.topic: depth.to_dict() for depth in self.depths}
+            found = [group.to_dict() for group in self.groups]
+            for topic in (topic for group in found for topic in group["topics"]):
+                topic["depth"] = depths.get(topic["topic"])
+            return found
         return [batch.to_dict() for batch in self.batches]
 
 

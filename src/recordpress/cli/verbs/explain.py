@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 import recordpress
-from recordpress.broker import BatchGroup, ExplainedBatch, Explanation, Finding
+from recordpress.broker import BatchGroup, DepthAdvice, ExplainedBatch, Explanation, Finding
 from recordpress.cli._command import Sources, broker_version, codec_plugins, paths, verb
 from recordpress.cli._findings import plural, print_findings
 from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, duration, note, print_json, print_table, say, shown, size
 from recordpress.cli._parameters import TIMESTAMP, LocalPath, Setting
 from recordpress.cli._progress import Progress
+from recordpress.log.copy.defaults import JOINED_BYTES
 
 _MOST_LISTED = 3  # producers of a group: the JSON has all
 
@@ -74,6 +75,8 @@ def command(paths: Sources, topic_config: Sequence[tuple[str, str]], as_json: bo
 def _print(found: Explanation) -> None:
     print_findings(found.findings)
     _print_summary(found)
+    for depth in found.depths:
+        _print_depth(depth)
     if not found.groups:
         return
     say()
@@ -102,6 +105,25 @@ def _print_summary(found: Explanation) -> None:
         say(f"passed over: {_of(found.control_batches, 'control batch')} which brokers wrote")
     if found.compacted_batches:
         say(f"passed over: {_of(found.compacted_batches, 'batch')} that the log cleaner has changed")
+
+
+def _print_depth(depth: DepthAdvice) -> None:
+    """Print how deep the batches of a topic are, and the settings that make them deeper."""
+    name = "batches" if depth.topic is None else shown(depth.topic)
+    deep = f"{size(JOINED_BYTES)} would hold {count(depth.deep_records)}"
+    say(f"{name}: {depth.batch_records:,.1f} records per batch; {deep}")
+    sender, rate = "a producer" if depth.has_ids else "one producer", depth.records_per_second
+    if rate is None:
+        say(f"   batch.size={depth.batch_size}, and the linger.ms in which {sender} sends as many")
+    elif depth.batch_size is None:
+        say(f"   {sender} sends {_rate(rate)} to a partition: too few for deeper ones")
+    else:
+        settings = f"batch.size={depth.batch_size} linger.ms={depth.linger_ms}"
+        say(f"   {settings}: {count(round(depth.reached_records or 0))}; {sender} sends {_rate(rate)}")
+
+
+def _rate(records: float) -> str:
+    return f"{records:.3g} records/s" if records < 1000 else f"{records:,.0f} records/s"
 
 
 def _of(number: int, what: str) -> str:

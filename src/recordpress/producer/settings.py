@@ -1,0 +1,23 @@
+"""Settings with which a producer fills batches to a depth."""
+
+from __future__ import annotations
+
+import math
+
+BATCH_SIZE = 16384  # Kafka's default of batch.size (ProducerConfig)
+LINGER_MS = 5  # the default from Kafka 4.0 on (KIP-1030)
+MAX_LINGER_MS = 1000  # chosen, not measured: few records may wait longer
+_ESTIMATION_FACTOR = 1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR
+_KIB = 1024
+
+
+def batch_size_of(stored_bytes: float, record_bytes: float, is_compressed: bool) -> int:
+    """Return the batch.size of batches that take this much, which limits their estimated compressed size plus the next
+    record (MemoryRecordsBuilder.hasRoomFor)."""
+    wanted = (_ESTIMATION_FACTOR if is_compressed else 1.0) * stored_bytes + record_bytes
+    return max(BATCH_SIZE, math.ceil(wanted / _KIB) * _KIB)
+
+
+def linger_ms_of(records: float, records_per_second: float) -> int:
+    """Return the linger.ms in which a producer sends this many records to a partition, within what is usual."""
+    return max(LINGER_MS, min(math.ceil(1000 * records / records_per_second), MAX_LINGER_MS))
