@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("pyspark", reason="pyspark is not installed")  # its modules are part of the driver's memory
+
 # tasks and partitions; each task has a segment in each partition
 SCRIPT = """
 import json, pickle, resource, sys, time
+import recordpress.spark._sink
 from recordpress.files import FileInfo, LocalFileSystem, resolve
 from recordpress.log.publish import _roll_forward, commit_staged
 from recordpress.log.publish.staging import Stage, StagedSegment
