@@ -23,6 +23,7 @@ pytestmark = [
 from sink_writes import arrow, drawn, is_clean, started, stored, write
 from spark_processes import writer_killed
 
+from recordpress.files import LocalFileSystem
 from recordpress.log.publish import _journal, _roll_forward, commit_staged as _publish
 
 
@@ -125,6 +126,25 @@ def test_a_driver_that_died_in_the_commit(
         assert is_clean(root), step
         shutil.rmtree(root)
     assert step > 8 and committed > 5
+
+
+def test_a_driver_that_died_when_it_cleaned_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In any order of files: the next job does not delete again what the job replaced."""
+    write(tmp_path, [drawn(30, 1)], topic="t", partitions="1")
+    writer, messages = started(tmp_path, [drawn(30, 2)], topic="t", partitions="1", overwrite=True)
+
+    def killed(files: Any, path: str) -> None:
+        (Path(path) / "removed").unlink()
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalFileSystem, "delete_directory", killed)
+        with pytest.raises(Killed):
+            writer.commit(messages)
+    died(tmp_path)
+    write(tmp_path, [drawn(30, 3)], topic="t", partitions="1")
+    assert stored(tmp_path) == {"t-0": [row for seed in (2, 3) for row in zip(*drawn(30, seed).values(), strict=True)]}
+    assert is_clean(tmp_path)
 
 
 def test_a_job_that_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

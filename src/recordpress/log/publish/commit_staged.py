@@ -240,6 +240,7 @@ def _finish(files: FileSystem, target: str, path: str) -> None:
         journal = read_journal(files, path)
         if journal is not None:  # otherwise the directory was being deleted
             roll_forward(files, target, journal)
+            files.delete(files.join(path, JOURNAL))  # first: without its other files, it would be done again
         files.delete_directory(path)
     except (RecordpressError, OSError) as error:
         error.add_note(
