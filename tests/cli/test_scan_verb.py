@@ -19,9 +19,10 @@ def test_damage_is_a_line_with_file_position_offset_and_rule(run: Run, tmp_path:
     first, second = map(len, batches()[:2])
     done = run("scan", path)
     assert done.status == 1
-    assert done.lines[0].startswith(f"{path / SEGMENT}: byte {first}, offset 10: stored checksum ")
-    assert done.lines[0].endswith(" (checksum)")
-    assert f"before these {second} bytes, offset 20 follows" in done.lines[0]
+    assert done.lines[:3] == ["lost: up to 10 records", "  orders-0 offsets 10 to 19 (10)", ""]
+    assert done.lines[3].startswith(f"{path / SEGMENT}: byte {first}, offset 10: stored checksum ")
+    assert done.lines[3].endswith(" (checksum)")
+    assert f"before these {second} bytes, offset 20 follows" in done.lines[3]
     assert done.lines[-1].startswith("1 finding: 4 intact batches in 1 segment, ")
     assert done.err == f"try: recordpress repair {path} TARGET\n"
 
@@ -30,7 +31,7 @@ def test_a_table_says_what_is_intact_and_what_recovery_keeps(run: Run, tmp_path:
     whole = partition(tmp_path, name="orders-1")
     path = damaged(tmp_path)
     done = run("scan", tmp_path)
-    header, row = done.lines[2:4]
+    header, row = done.lines[5:7]
     assert header.endswith("  segment")
     cells = [cell.strip() for cell in row.split("  ") if cell]
     assert cells[2:] == ["4", f"{len(batches()[0])} B", "offset 10", str(path / SEGMENT)]

@@ -34,7 +34,8 @@ def test_damage(run: Run, tmp_path: Path) -> None:
     reindex(path)
     done = run("verify", path)
     assert done.status == 1
-    assert done.lines[0].startswith(f"{path / SEGMENT}: byte {len(batches()[0])}, offset 10: stored checksum ")
+    assert done.lines[:3] == ["lost: up to 10 records", "  orders-0 offsets 10 to 19 (10)", ""]
+    assert done.lines[3].startswith(f"{path / SEGMENT}: byte {len(batches()[0])}, offset 10: stored checksum ")
     assert done.lines[-1].startswith("1 finding: 1 segment, ")
     assert done.err == f"try: recordpress scan {path}\n"
 

@@ -130,6 +130,6 @@ def test_a_finding_is_marked(places: dict[str, Path], monkeypatch: pytest.Monkey
     monkeypatch.setenv("COLUMNS", "80")
     call = ["scan", str(places["demo"] / "damaged")]
     out, _ = printed(call, monkeypatch)
-    assert "\x1b[1;31m(checksum)\x1b[0m\n" in out and out.startswith("\x1b[1m/")
+    assert "\x1b[1;31m(checksum)\x1b[0m\n" in out and "\n\x1b[1m/" in out
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in printed(call, monkeypatch)[0]

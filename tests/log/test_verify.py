@@ -227,6 +227,7 @@ def test_the_report_is_data(tmp_path: Path) -> None:
     expected = Finding(str(tmp_path / "00000000000000000000.index"), None, None, None, "log directory", "it is missing")
     assert report.to_dict() == {
         "findings": [expected.to_dict()],
+        "lost": [],
         "level": "record",
         "segments": 1,
         "size": len(batch()),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from recordpress._file_names import LOG_FILE_SUFFIX
 from recordpress.cli._outcome import CLEAN, FINDINGS, quoted
 from recordpress.cli._output import count, note, print_json, say, say_finding, shown
-from recordpress.log import Finding
+from recordpress.log import Finding, LostRecords
 
 if TYPE_CHECKING:
     from recordpress.log import Manifest
@@ -23,6 +23,23 @@ def print_findings(findings: Sequence[Finding], file: TextIO | None = None) -> N
         say_finding(finding, file)
     if (rest := len(findings) - _MOST_LINES) > 0:
         say(f"and {plural(rest, 'more finding')}; scan and verify print all of them with --json", file=file)
+
+
+def print_lost(lost: Sequence[LostRecords]) -> None:
+    """Print how many records are lost, and where."""
+    if not lost:
+        return
+    most = sum(one.most or 0 for one in lost)
+    ends = any(one.most is None for one in lost)
+    told = [*([f"up to {plural(most, 'record')}"] if most else []), *(["what the damaged end held"] if ends else [])]
+    say(f"lost: {' and '.join(told)}")
+    places: dict[str, list[str]] = {}
+    for one in lost:
+        name = one.file if one.topic is None else f"{one.topic}-{one.partition}"
+        places.setdefault(name, []).append(str(one))
+    for name, ranges in places.items():
+        say(f"  {shown(name)} offsets {', '.join(ranges[:_MOST_LINES])}")
+    say()
 
 
 def status_of(findings: Sequence[Finding]) -> int:

@@ -37,6 +37,7 @@ __getattr__, __dir__, __all__ = exports(
         "recordpress.log.copy.manifest": "CopiedPartition CopiedSegment Manifest QuarantinedSegment SourceFile",
         "recordpress.log.copy.savings": "Estimate Saving TopicSavings",
         "recordpress.log.dump._dump": "DumpOptions SegmentDump",
+        "recordpress.log.check.lost_records": "LostRecords",
         "recordpress.log.findings": "Finding",
     },
 )

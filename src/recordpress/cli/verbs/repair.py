@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from recordpress.cli._command import Sources, as_json, index_interval, paths, target, verb
-from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest, typed
+from recordpress.cli._findings import number_of, plural, print_findings, print_lost, suggest, typed
+from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, print_json, print_table, say, size
 from recordpress.cli._progress import Progress
 from recordpress.log import RepairReport, repair
@@ -27,8 +28,8 @@ def command(paths: Sources, target: str, index_interval_bytes: int, as_json: boo
     partition's directory itself if there is only one and TARGET is named like one, such as orders-0. Existing
     directories are never written to.
 
-    The parts that the copy lacks are findings; `recordpress scan` prints them without writing anything. The exit status
-    is 1 if there was damage, even when the copy is complete."""
+    Prints first which records the copy lacks, if any; then the exit status is 1. `recordpress scan` prints the same
+    without writing anything."""
     with Progress("repairing") as progress:
         report = repair(paths.given(), target, index_interval_bytes=index_interval_bytes, progress=progress)
     if as_json:
@@ -36,10 +37,11 @@ def command(paths: Sources, target: str, index_interval_bytes: int, as_json: boo
     else:
         _print(report)
         suggest("verify", typed([target]), "--level record")
-    return status_of(report.findings)
+    return FINDINGS if report.lost else CLEAN
 
 
 def _print(report: RepairReport) -> None:
+    print_lost(report.lost)
     print_findings(report.findings)
     if smaller := [segment for segment in report.segments if segment.size < segment.source_size]:
         say()

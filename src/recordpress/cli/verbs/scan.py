@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recordpress.cli._command import Sources, as_json, index_interval, paths, verb
-from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest
+from recordpress.cli._findings import number_of, plural, print_findings, print_lost, status_of, suggest
 from recordpress.cli._output import count, print_json, print_table, say, size
 from recordpress.cli._progress import Progress
 from recordpress.log import ScanReport, SegmentScan, scan
@@ -40,6 +40,7 @@ def command(paths: Sources, index_interval_bytes: int, as_json: bool) -> int:
 
 
 def _print(report: ScanReport) -> None:
+    print_lost(report.lost)
     print_findings(report.findings)
     if damaged := _damaged(report):
         say()

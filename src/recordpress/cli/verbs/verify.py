@@ -8,7 +8,7 @@ import click
 
 from recordpress._file_names import LOG_FILE_SUFFIX
 from recordpress.cli._command import Sources, as_json, codec_plugins, paths, verb
-from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest
+from recordpress.cli._findings import number_of, plural, print_findings, print_lost, status_of, suggest
 from recordpress.cli._output import print_json, say, size
 from recordpress.cli._progress import Progress
 from recordpress.codecs import CodecRegistry
@@ -48,6 +48,7 @@ def command(
     if as_json:
         print_json(report.to_dict())
     else:
+        print_lost(report.lost)
         print_findings(report.findings)
         say(f"{number_of(report.findings)}: {_totals(report)}")
     _suggest(report, paths)

@@ -16,6 +16,7 @@ from recordpress.log._progress import Meter, ProgressCallback
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.check._recovery import Recovery
 from recordpress.log.check.damage_walk import OFFSETS_RULE, BadRange, Scanner
+from recordpress.log.check.lost_records import LostRecords, lost_in
 from recordpress.log.check.order import OrderCheck
 from recordpress.log.check.rebuild import INDEX_INTERVAL_BYTES
 from recordpress.log.findings import Finding
@@ -67,6 +68,8 @@ class ScanReport:
     Attributes
     ----------
     segments : list of SegmentScan
+    lost : list of LostRecords
+        The offsets of records in damaged bytes, in the order of the log.
     findings : list of Finding
         A range of bytes without an intact batch; batches whose offsets or leader epochs are out of order; what was
         passed over in the directory.
@@ -81,11 +84,13 @@ class ScanReport:
 
     segments: list[SegmentScan] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    lost: list[LostRecords] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields for JSON output."""
         return {
             "findings": [finding.to_dict() for finding in self.findings],
+            "lost": [asdict(lost) for lost in self.lost],
             "segments": [asdict(segment) for segment in self.segments],
         }
 
@@ -157,6 +162,7 @@ def scan_partition(
     order = OrderCheck()
     first = len(report.segments)
     ends: list[tuple[Segment, int | None]] = []
+    damaged: list[tuple[Segment, BadRange]] = []
     cut_before: Recovery | None = None  # of an earlier segment: recovery removes all segments after it
     refusal: Finding | None = None
     for number, segment in enumerate(partition.segments):
@@ -176,6 +182,7 @@ def scan_partition(
                 if found is not None:
                     found(number, part)
         ends.append((segment, end))
+        damaged += [(segment, part) for part in bad]
         removed = cut_before is not None
         report.findings.extend(_described(bad, segment, file.size, recovery, later, removed))
         if recovery.refusal and not (has_index and removed):
@@ -191,6 +198,7 @@ def scan_partition(
             replace(one, recovery_bytes=0, recovery_offset=one.base_offset) for one in report.segments[first:]
         ]
     report.findings.extend(unseen_by_consumers(ends))
+    report.lost.extend(lost_in(partition, damaged))
 
 
 def _parts(

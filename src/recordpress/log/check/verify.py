@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
@@ -40,6 +40,7 @@ from recordpress.log.check._record_checks import RecordCheck
 from recordpress.log.check.build_sidecars import producers_before
 from recordpress.log.check.damage_walk import BadRange, Scanner
 from recordpress.log.check.index_checks import OffsetIndexCheck, TimeIndexCheck, transaction_findings
+from recordpress.log.check.lost_records import LostRecords, lost_in
 from recordpress.log.check.order import OrderCheck, SequenceCheck
 from recordpress.log.check.rebuild import SidecarBuilder, marker_of
 from recordpress.log.findings import Finding
@@ -70,6 +71,8 @@ class VerifyReport:
         Intact ones; 0 at level ``file``.
     records : int
         Without control records; 0 unless the level is ``record``.
+    lost : list of LostRecords
+        The offsets of records in damaged bytes, in the order of the log; empty at level ``file``.
     findings : list of Finding
 
     Examples
@@ -86,11 +89,16 @@ class VerifyReport:
     batches: int = 0
     records: int = 0
     findings: list[Finding] = field(default_factory=list)
+    lost: list[LostRecords] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields for JSON output."""
         counts = {name: getattr(self, name) for name in ("level", "segments", "size", "batches", "records")}
-        return {"findings": [finding.to_dict() for finding in self.findings], **counts}
+        lists = {
+            "findings": [finding.to_dict() for finding in self.findings],
+            "lost": [asdict(one) for one in self.lost],
+        }
+        return lists | counts
 
 
 def verify(
@@ -202,6 +210,7 @@ class _Verification:
         self.report = report
         self.meter = meter
         self.findings = report.findings
+        self.damaged: list[tuple[Segment, BadRange]] = []
         self.order = OrderCheck()
         self.sequences = SequenceCheck()
         self.records = RecordCheck()
@@ -231,6 +240,7 @@ class _Verification:
                     ends.append((segment, self._read(segment, file, sidecars)))
             self.meter.end_segment()
         self.findings.extend(unseen_by_consumers(ends))
+        self.report.lost.extend(lost_in(self.partition, self.damaged))
         if epochs and self.report.level != "file":
             self.findings.extend(self._epochs(epochs))
         self.report.records += self.records.records
@@ -282,6 +292,7 @@ class _Verification:
             self.meter.advance(part.size)
             if isinstance(part, BadRange):
                 self.findings.append(_damage(part, segment))
+                self.damaged.append((segment, part))
                 continue
             self.report.batches += 1
             end = max(end or 0, part.last_offset + 1)

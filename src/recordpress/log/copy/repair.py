@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from os import PathLike
@@ -23,6 +24,7 @@ from recordpress.log._progress import Meter, ProgressCallback
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.check.build_sidecars import epochs_of, producers_before, sidecar_files
 from recordpress.log.check.damage_report import ScanReport, scan_partition
+from recordpress.log.check.lost_records import LostRecords
 from recordpress.log.check.rebuild import INDEX_INTERVAL_BYTES, SidecarBuilder
 from recordpress.log.copy._chain import Batches
 from recordpress.log.copy._copy_log import refuse_inside, target_of
@@ -70,6 +72,8 @@ class RepairReport:
     Attributes
     ----------
     segments : list of RepairedSegment
+    lost : list of LostRecords
+        The offsets of records that are not in the copy.
     findings : list of Finding
         Findings of `scan`, and intact batches left out because other batches have their offsets.
 
@@ -84,11 +88,13 @@ class RepairReport:
 
     segments: list[RepairedSegment] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    lost: list[LostRecords] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields for JSON."""
         return {
             "findings": [finding.to_dict() for finding in self.findings],
+            "lost": [asdict(one) for one in self.lost],
             "segments": [asdict(segment) for segment in self.segments],
         }
 
@@ -176,10 +182,12 @@ def _copy_partition(
     partition: Partition, name: str, work: WorkDirectory, interval: int, report: RepairReport, meter: Meter
 ) -> None:
     batches = Batches()
-    scanned = ScanReport(findings=report.findings)
+    scanned = ScanReport(findings=report.findings, lost=report.lost)
     scan_partition(partition, interval, scanned, meter, batches.add)
     chain = batches.chain()
-    report.findings.extend(_left_out(partition, batches, chain))
+    for finding, lost in _left_out(partition, batches, chain):
+        report.findings.append(finding)
+        report.lost.extend([lost] if lost else [])
     files, place = work.files, work.directory(name)
     final = files.join(work.target, name) if name else work.target
     segments = _copy_segments(partition, batches, chain, files, place, report, final, meter)
@@ -190,8 +198,11 @@ def _copy_partition(
     _copy_metadata(partition, files, place)
 
 
-def _left_out(partition: Partition, batches: Batches, chain: array[int]) -> Iterator[Finding]:
-    """Yield findings for intact batches that are not in the chain."""
+def _left_out(
+    partition: Partition, batches: Batches, chain: array[int]
+) -> Iterator[tuple[Finding, LostRecords | None]]:
+    """Yield findings for intact batches that are not in the chain, and what is in no other batch of the copy."""
+    firsts = [batches.first[number] for number in chain]
     kept = iter(chain)
     following = next(kept, None)
     for number in range(len(batches)):
@@ -199,14 +210,15 @@ def _left_out(partition: Partition, batches: Batches, chain: array[int]) -> Iter
             following = next(kept, None)
             continue
         first, last = batches.first[number], batches.last[number]
-        yield Finding(
-            partition.segments[batches.segment[number]].url,
-            batches.position[number],
-            batches.size[number],
-            first,
-            "offset order",
-            f"an intact batch is left out: its offsets, {first} to {last}, are out of order among those of more others",
+        url = partition.segments[batches.segment[number]].url
+        position, size = batches.position[number], batches.size[number]
+        message = (
+            f"an intact batch is left out: its offsets, {first} to {last}, are out of order among those of more others"
         )
+        before = bisect_right(firsts, first) - 1
+        is_covered = before >= 0 and batches.last[chain[before]] >= last
+        lost = LostRecords(partition.topic, partition.partition, first, last + 1, url, position, size)
+        yield Finding(url, position, size, first, "offset order", message), None if is_covered else lost
 
 
 # --- the copy -------------------------------------------------------------------------------------------------------
