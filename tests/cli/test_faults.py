@@ -197,14 +197,14 @@ import os, signal, sys
 import recordpress, recordpress.log
 from recordpress.log import repair
 
-step, made, wanted = 0, sys.argv[2], int(sys.argv[3])
+step, made, wanted, sent = 0, sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 EVENTS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.listdir", "os.scandir")
 
 def note():
     global step
     step += 1
     if step == wanted:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), sent)
 
 def hook(event, arguments):
     if event in EVENTS and os.path.dirname(made) in str(arguments[0]):
@@ -226,14 +226,20 @@ WORKS: dict[str, tuple[str, Callable[[Path, Path], object]]] = {
         "recordpress.transcode(sys.argv[1], made, 'zstd')",
         lambda source, target: recordpress.transcode(source, target, "zstd"),
     ),
+    "convert": (
+        "recordpress.convert(sys.argv[1], made, 1)",
+        lambda source, target: recordpress.convert(source, target, 1),
+    ),
     "repair": ("repair(sys.argv[1], made)", repair),
 }
 
 
-def killed_at(step: int, work: str, source: Path, target: Path) -> subprocess.CompletedProcess[str]:
+def killed_at(
+    step: int, work: str, source: Path, target: Path, sent: signal.Signals
+) -> subprocess.CompletedProcess[str]:
     script = KILLED_AT.replace("WORK", WORKS[work][0])
     return subprocess.run(
-        [sys.executable, "-c", script, str(source), str(target), str(step)],
+        [sys.executable, "-c", script, str(source), str(target), str(step), str(int(sent))],
         capture_output=True,
         text=True,
         env=environment(),
@@ -241,29 +247,36 @@ def killed_at(step: int, work: str, source: Path, target: Path) -> subprocess.Co
     )
 
 
+def digests_in(directory: Path) -> list[str]:
+    return [read_content(path).digest for path in sorted(directory.glob("*.log"))]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
 @pytest.mark.parametrize("work", WORKS)
-def test_killed_between_any_two_steps(work: str, tmp_path: Path) -> None:
+def test_killed_between_any_two_steps(work: str, sent: signal.Signals, tmp_path: Path) -> None:
     """Of those that the system is asked for: opening, renaming, syncing and removing. Nothing half has a final name,
     and the next call does all that is left."""
     source = make_log(tmp_path / "orders-0", segments=2)
-    digests = [read_content(path).digest for path in sorted(source.iterdir())]
-    done = killed_at(0, work, source, tmp_path / "whole" / "cold-0")
+    done = killed_at(0, work, source, tmp_path / "whole" / "cold-0", sent)
     assert done.returncode == 0, done.stderr
+    digests = digests_in(tmp_path / "whole" / "cold-0")
+    assert work == "convert" or digests == digests_in(source)
     steps = int(done.stdout)
     assert steps > 20
-    every = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 5
+    every = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else max(steps // 30, 1)
     for step in range(1, steps + 1, every):
         out = tmp_path / f"{step}"
         target = out / "cold-0"
         out.mkdir()
-        done = killed_at(step, work, source, target)
+        done = killed_at(step, work, source, target, sent)
         is_last = step > 0.9 * steps  # threads may take a step more or less
-        assert done.returncode == -signal.SIGKILL or (is_last and done.returncode == 0), (step, done.stderr)
+        assert done.returncode == -sent or (is_last and done.returncode == 0), (step, done.stderr)
         is_done = target.exists()  # then a call does nothing, whether that is an error or not
+        assert not is_done or digests_in(target) == digests, step
         with pytest.raises(recordpress.InvalidArgumentError) if is_done and work == "repair" else nullcontext():
             WORKS[work][1](source, target)
         assert os.listdir(out) == ["cold-0"], step
-        assert [read_content(path).digest for path in sorted(target.glob("*.log"))] == digests, step
+        assert digests_in(target) == digests, step
         assert verify(target).findings == [], step
         assert not [name for name in everything(out) if re.search(r"\.[0-9a-f]{32}$", name)], step
         shutil.rmtree(out)

@@ -68,9 +68,10 @@ class WorkDirectory:
 
 
 def refuse(files: FileSystem, target: str) -> NoReturn:
-    """Raise an error because the target exists, after removing the empty directories of a call that was killed after
-    its last rename."""
-    if isinstance(files, LocalFileSystem) and os.path.lexists(_hidden(target, "lock")):
+    """Raise an error because the target exists, after removing the empty directories of a call that was killed or
+    interrupted after its last rename."""
+    left = (_hidden(target, "lock"), _hidden(target, "unfinished"))
+    if isinstance(files, LocalFileSystem) and any(map(os.path.lexists, left)):
         with suppress(InvalidArgumentError, OSError), _locked(target):
             _remove_empty_directories(_hidden(target, "unfinished"))
     raise exists(files.url(target))
