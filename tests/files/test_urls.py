@@ -178,8 +178,10 @@ DEMO = str(Path(__file__).parents[2] / "demo" / "logs" / "sessions-0")
 CALLS: dict[str, Callable[[str], Any]] = {
     "analyze path": lambda url: recordpress.analyze(url),
     "broker.explain source": lambda url: recordpress.broker.explain(url),
-    "convert src": lambda url: recordpress.convert(url, "/tmp/never", 1, "gzip"),
-    "convert dst": lambda url: recordpress.convert(DEMO, url, 1, "gzip", allow_loss=("headers", "transactions")),
+    "convert src": lambda url: recordpress.convert(url, "/tmp/never", 1),
+    "convert dst": lambda url: recordpress.convert(
+        DEMO, url, 1, compression_type="gzip", allow_loss=("headers", "transactions")
+    ),
     "dictionaries.DictionaryStore path": lambda url: list(recordpress.dictionaries.DictionaryStore(url)),
     "explain source": lambda url: recordpress.explain(url),
     "log.FileRecords path": lambda url: recordpress.log.FileRecords(url),
