@@ -1,7 +1,9 @@
 """df.write.format("recordpress") when something fails: tasks, jobs, drivers, workers. Each row is there once."""
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 import recordpress
+from patience import HANG
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -173,6 +176,67 @@ def test_a_job_that_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (tmp_path / "_recordpress-writes.json").write_text(text)
         with pytest.raises(recordpress.CorruptRecordError, match="ids of writes"):
             write(tmp_path, [drawn(30)], topic="t", partitions="1", writeId="5")
+
+
+SIGNALLED = """
+import os, sys
+from pathlib import Path
+from sink_writes import drawn, write
+
+step, root, wanted, sent = 0, sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+EVENTS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.listdir", "os.scandir")
+
+def hook(event, arguments):
+    global step
+    if event in EVENTS and root in str(arguments[0]):
+        step += 1
+        if step == wanted:
+            os.kill(os.getpid(), sent)
+
+sys.addaudithook(hook)
+write(Path(root), [drawn(30, 2)], [drawn(30, 3)], topic="t", partitions="2", writeId="b")
+print(step)
+"""
+
+
+def signalled_at(step: int, root: Path, sent: signal.Signals) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([*sys.path, str(Path(__file__).parent)])
+    command = [sys.executable, "-W", "ignore", "-c", SIGNALLED, str(root), str(step), str(int(sent))]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}, timeout=HANG)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
+def test_a_process_that_is_signalled_between_any_two_steps(sent: signal.Signals, tmp_path: Path) -> None:
+    """While its tasks write, and while it commits: the same job again is there once, and nothing else is."""
+    before = tmp_path / "before"
+    write(before, [drawn(30, 1)], topic="t", partitions="2", writeId="a")
+    whole = shutil.copytree(before, tmp_path / "whole")
+    done = signalled_at(0, whole, sent)
+    assert done.returncode == 0, done.stderr
+    steps, wanted = int(done.stdout), stored(whole)
+    assert steps > 30
+    ended = 0
+    for step in range(1, steps + 1, steps // 30):
+        root = shutil.copytree(before, tmp_path / str(step))
+        done = signalled_at(step, root, sent)
+        assert done.returncode in (0, -sent), done.stderr
+        ended += done.returncode == -sent
+        died(root)
+        for path in (root / ".recordpress-staging").glob("*"):
+            if not (path / "job.json").exists():  # whose job nobody knows: it is kept for a day
+                assert not list(path.rglob("*.log")), step
+                for one in (path, *path.rglob("*")):
+                    os.utime(one, (0, 0))
+        found = stored(root)  # whole segments only, whenever that was
+        assert all(set(rows) <= set(wanted[name]) for name, rows in found.items()), step
+        for _ in range(2):  # the second one does nothing
+            write(root, [drawn(30, 2)], [drawn(30, 3)], topic="t", partitions="2", writeId="b")
+        assert {name: sorted(map(repr, rows)) for name, rows in stored(root).items()} == {
+            name: sorted(map(repr, rows)) for name, rows in wanted.items()
+        }, step
+        assert is_clean(root), step
+        shutil.rmtree(root)
+    assert ended > 25
 
 
 def test_two_jobs_at_once(tmp_path: Path) -> None:

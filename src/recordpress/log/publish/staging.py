@@ -107,10 +107,11 @@ class Stage:
     def attempt(self) -> str:
         """Create a directory for one attempt of a task; return its name."""
         name = uuid4().hex
-        self.files.make_directory(self.files.join(self.path, name))
+        self.files.make_directory(self.path)
         with self.files.create(self.files.join(self.path, OWNER)) as writer:
             writer.write(json.dumps(self.owner).encode())
             writer.publish()
+        self.files.make_directory(self.files.join(self.path, name))
         return name
 
     def clear(self) -> None:
