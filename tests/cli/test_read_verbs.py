@@ -305,11 +305,11 @@ def test_stats_with_savings(run: Run, tmp_path: Path) -> None:
 
 
 def test_savings_of_a_sample(run: Run, tmp_path: Path) -> None:
-    done = run("stats", "--savings", "--sample", "200kB", DEMO / "nginx-status-0")
+    done = run("stats", "--savings", "--sample", "200kB", "--batch-bytes", "8kB", DEMO / "nginx-status-0")
     table = done.lines[done.lines.index("copies with zstd:") + 1 :]
     assert max(map(len, table)) <= 80
     assert re.fullmatch(r"nginx-status  2.7 MiB(  -9[5-7].\d ±[01].\d %){3}", table[1])
-    assert re.fullmatch(r"measured on a sample of .* KiB; ± 95 % confidence", table[-1])
+    assert re.fullmatch(r"measured on a sample of .* MiB; ± 95 % confidence", table[-1])
 
 
 @pytest.mark.parametrize(("place", "more"), [(10, 0), (300, 1)])  # the statistics read no records

@@ -136,6 +136,21 @@ def test_intervals_hold_what_becomes_of_a_log(tmp_path: Path) -> None:
     assert min(held) >= 36
 
 
+@pytest.mark.parametrize("names", [["access-log-*", "access-json-*", "sessions-*"], ["nginx-status-*"]], ids=str)
+def test_intervals_of_logs_of_real_producers(names: list[str], tmp_path: Path) -> None:
+    """Partitions as one topic, whose records differ; and batches that are larger than ranges."""
+    for number, path in enumerate(path for name in names for path in sorted(DEMO.glob(name))):
+        shutil.copytree(path, tmp_path / "logs" / f"t-{number}")
+    partitions = recordpress.open_log(tmp_path / "logs").partitions
+    job = TranscodeJob(CodecChoice("zstd", 3), 8000)
+    real = job.estimate(partitions).topics[0]
+    found = [job.estimate(partitions, 200_000, seed=seed).topics[0] for seed in range(20)]
+    for way in (3, 4, 5):
+        size, savings = real[way].bytes_after, [one[way] for one in found]  # type: ignore[union-attr]
+        assert sum(one.least_bytes <= size <= one.most_bytes for one in savings) >= 17  # type: ignore[union-attr]
+        assert sum(one.bytes_after for one in savings) / 20 == pytest.approx(size, rel=0.03)  # type: ignore[union-attr]
+
+
 def test_ranges_are_the_same_without_indexes(tmp_path: Path) -> None:
     """They are then found by headers."""
     source = large_log(tmp_path, 3)
@@ -189,7 +204,7 @@ def test_headers_are_left_alone_on_request(tmp_path: Path) -> None:
     source = written(tmp_path / "t-0", *(of_producer(n, pid=n % 8, base_sequence=n // 8 * 10) for n in range(400)))
     partitions = recordpress.open_log(source).partitions
     job = TranscodeJob(CodecChoice("zstd"), 1 << 20, producers="settle")
-    known, unknown = (job.estimate(partitions, scans=scans) for scans in (True, False))
+    known, unknown = (job.estimate(partitions, is_quick=is_quick) for is_quick in (False, True))
     assert known.bytes_after > unknown.bytes_after
     assert unknown.bytes_after == size_of(
         source, tmp_path / "copy" / "t-0", compression_type="zstd", batch_bytes=1 << 20, producers="settle",

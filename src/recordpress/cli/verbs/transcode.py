@@ -122,7 +122,7 @@ def _deeper(copy: Manifest, paths: Sources, options: dict[str, Any]) -> str:
     # as one topic, so that the sample stays small
     partitions = [replace(one, topic="") for one in paths.opened(options["codecs"]).partitions]
     sample = totals["source_bytes"] // _SAMPLED
-    found = job.estimate(partitions, sample, scans=False, findings=[]).topics
+    found = job.estimate(partitions, sample, is_quick=True, findings=[]).topics
     if not found or not found[0].codec.bytes_after or found[0].settle is None:
         return ""
     keep, settle = (one.bytes_after / found[0].codec.bytes_after for one in (found[0].keep, found[0].settle))

@@ -33,7 +33,7 @@ from recordpress.log.copy._recompress_threads import RecompressThreads
 from recordpress.log.findings import DAMAGE, Finding
 
 SAMPLE_BYTES = 64 << 20  # of a log: an estimate takes seconds
-_LEAST_RANGES = 8  # of a topic: an interval needs some
+_LEAST_RANGES = 8  # of a stratum: an interval needs some
 _LEAST_RANGE_BYTES = 128 << 10  # holds some joined batches
 _LIKELY = NormalDist().inv_cdf(0.975)
 
@@ -193,7 +193,7 @@ class _Plan(NamedTuple):
     must_settle: bool
     share: float
     seed: int
-    scans: bool
+    is_quick: bool
 
 
 class _Way(NamedTuple):
@@ -221,12 +221,16 @@ class _Stratum:
     size: int
     measured: list[_Measured]
 
+    @property
+    def is_whole(self) -> bool:
+        return len(self.measured) == self.ranges
+
     def saving(self, way: int) -> tuple[float, float, float]:
         """Return bytes, their variance, and CPU time of a way."""
         size, number = sum(one.size for one in self.measured), len(self.measured)
         after = sum(one.after[way] for one in self.measured)
         seconds = sum(one.seconds[way] for one in self.measured)
-        if number == self.ranges or not size:
+        if self.is_whole or not size:
             return after, 0.0, seconds
         ratio, scale = after / size, self.size / size
         spread = sum((one.after[way] - ratio * one.size) ** 2 for one in self.measured) / (number - 1)
@@ -241,12 +245,12 @@ def estimate(
     *,
     sample_bytes: int,
     seed: int,
-    scans: bool,
+    is_quick: bool,
     findings: list[Finding] | None,
 ) -> Estimate:
     """Estimate the copies that three jobs would make, of which one was asked for; see `TranscodeJob.estimate`."""
     size = _bytes_of(partitions)
-    plan = _Plan(jobs, asked == 2, min(1.0, sample_bytes / size) if size else 1.0, seed, scans)
+    plan = _Plan(jobs, asked == 2, min(1.0, sample_bytes / size) if size else 1.0, seed, is_quick)
     topics: list[TopicSavings] = []
     sampled: set[str] = set()
     for (topic, _), several in by_topic(partitions).items():
@@ -303,7 +307,9 @@ def _topic_savings(topic: str | None, partitions: list[Partition], plan: _Plan) 
     """Return the figures of a topic, and the URLs of its segments that were sampled."""
     size, random = _bytes_of(partitions), Random(plan.seed)
     run_bytes = plan.jobs[-1].recompressor().run_bytes
-    range_bytes = min(run_bytes, max(int(plan.share * size / _LEAST_RANGES), _LEAST_RANGE_BYTES))
+    # a joined batch ends with its range, so that small ones show less than the saving
+    least_bytes = max(_LEAST_RANGE_BYTES, 0 if plan.is_quick else run_bytes // 4)
+    range_bytes = min(run_bytes, max(int(plan.share * size / _LEAST_RANGES), least_bytes))
     is_whole = plan.share == 1 or size <= _LEAST_RANGES * range_bytes
     ways = _ways(partitions, plan, is_whole)
     ranges = [
@@ -314,13 +320,17 @@ def _topic_savings(topic: str | None, partitions: list[Partition], plan: _Plan) 
     ends = [one for several in ranges for one in several[-1:]]
     others = [one for several in ranges for one in several[:-1]]
     number = max(round(plan.share * (len(ends) + len(others))), _LEAST_RANGES)
-    of_ends = min(len(ends), max(number // 4, 2))
-    strata, sampled = [], set()
-    for several, wanted in ((ends, of_ends), (others, min(len(others), max(number - of_ends, 2)))):
+    of_ends = min(len(ends), max(number // 4, _LEAST_RANGES))
+    strata: list[_Stratum] = []
+    sampled: set[str] = set()
+    for several, wanted in ((ends, of_ends), (others, min(len(others), max(number - of_ends, _LEAST_RANGES)))):
         chosen = several if is_whole else random.sample(several, wanted)
         measured = [_measure(part, segment, ways) for part, segment in _parts(chosen)]
         strata.append(_Stratum(len(several), sum(one.size for one in several), measured))
         sampled |= {one.segment.url for one in chosen}
+    # batches begin in one range, and end in another one
+    moved = sum(one.size - sum(each.size for each in one.measured) for one in strata if one.is_whole)
+    strata = [one if one.is_whole else replace(one, size=one.size + moved) for one in strata]
     alone, keep, *settle = (_saving(strata, way) for way in range(len(ways)))
     sampled_bytes = sum(one.size for stratum in strata for one in stratum.measured)
     return TopicSavings(topic, size, sampled_bytes, alone, keep, settle[0] if settle else None), sampled
@@ -329,7 +339,7 @@ def _topic_savings(topic: str | None, partitions: list[Partition], plan: _Plan) 
 def _saving(strata: Sequence[_Stratum], way: int) -> Saving:
     found = [stratum.saving(way) for stratum in strata]
     after, variance, seconds = (sum(one[place] for one in found) for place in range(3))
-    freedom = sum(len(one.measured) - 1 for one in strata if len(one.measured) < one.ranges)
+    freedom = sum(len(one.measured) - 1 for one in strata if not one.is_whole)
     likely = round(_quantile(freedom) * sqrt(variance)) if variance else 0
     return Saving(round(after), max(round(after) - likely, 0), round(after) + likely, seconds)
 
@@ -349,7 +359,7 @@ def _ways(partitions: list[Partition], plan: _Plan, is_whole: bool) -> list[_Way
     """Return the ways; without the last one if producers cannot be settled."""
     alone, keep, settle = plan.jobs
     is_near = all(is_checked(segment) for partition in partitions for segment in partition.segments)
-    if not plan.scans or not (is_whole or is_near):
+    if plan.is_quick or not (is_whole or is_near):
         return [_Way(alone, {}), _Way(keep, {}), _Way(settle, {}, Marks(settle_below=INT64_MAX))]
     try:
         scanned = scan_partitions(partitions, True)

@@ -122,12 +122,12 @@ class TranscodeJob(CopyJob):
         sample_bytes: int = SAMPLE_BYTES,
         *,
         seed: int = 0,
-        scans: bool = True,
+        is_quick: bool = False,
         findings: list[Finding] | None = None,
     ) -> Estimate:
         """Estimate the copy, and what joined batches and settled producers make of it.
 
-        Without `scans`, or in large logs of a store, headers outside of the sample are not read: all producers are
+        If it `is_quick`, or in large logs of a store, headers outside of the sample are not read: all producers are
         taken for expired, and all their transactions for committed. Damage raises an error; or its topic is left out,
         if there are `findings`, to which it is added unless it is among them.
         """
@@ -140,5 +140,5 @@ class TranscodeJob(CopyJob):
         asked = 0 if self.expiry is None else 1 + OF_PRODUCERS.index(self.producers)
         limits = number_of(joined.batch_bytes), number_of(joined.batch_records)
         return estimate(
-            jobs, asked, limits, partitions, sample_bytes=sample_bytes, seed=seed, scans=scans, findings=findings
+            jobs, asked, limits, partitions, sample_bytes=sample_bytes, seed=seed, is_quick=is_quick, findings=findings
         )
