@@ -20,6 +20,14 @@ from recordpress._c.wire cimport rp_flag_set
 
 from recordpress.errors import ClosedError
 
+
+def cores():
+    """Return the number of cores that this process may use."""
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 cdef enum:
     # How often a waiting caller checks for signals: below 100 ms, Ctrl-C seems immediate.
     SIGNALS_MS = 50

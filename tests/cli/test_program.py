@@ -69,7 +69,7 @@ def test_the_list_of_verbs_says_what_their_help_says(name: str) -> None:
 def test_a_verb_that_is_not_there(run: Run) -> None:
     done = run("lst")
     assert (done.status, done.text) == (2, "")
-    assert done.err.startswith("recordpress: unknown command 'lst'; commands are ")
+    assert done.err.startswith("recordpress: unknown command 'lst': did you mean 'ls'?")
     assert done.err.endswith("try: recordpress --help\n")
 
 

@@ -238,7 +238,7 @@ def test_a_cut_tail_is_told(run: Run, log: Path) -> None:
         (["x", "--offset", "5..4"], "ends before its start"),
         (["x", "--offset", "-4"], "not an offset"),
         (["x", "--time", "yesterday"], "'yesterday' is not a time such as 2026-09-01T12:00Z, "),
-        (["x", "--columns", "vale"], "unknown name 'vale'; accepted are topic, "),
+        (["x", "--columns", "vale"], "unknown name 'vale': did you mean 'value'?"),
         (["x", "--json", "-f", "csv"], "contradict"),
     ],
 )

@@ -8,7 +8,6 @@ records of batches in Kafka's framing, like lzbench's: each call several times.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -17,6 +16,7 @@ from itertools import islice
 from statistics import median, quantiles
 from typing import Any, NamedTuple
 
+from recordpress._threads import cores
 from recordpress.analysis._analysis import Speed
 from recordpress.analysis._grid import Setting
 from recordpress.analysis._sample import Sample
@@ -65,7 +65,7 @@ class Measure:
     ) -> None:
         self._sample = sample
         self._registry: Any = registry
-        self._threads = threads or _cores()
+        self._threads = threads or cores()
         self._at_once = at_once
 
     @cached_property
@@ -161,11 +161,6 @@ class Measure:
             _spread(decompressing),
             min(len(compressing), len(decompressing)),
         )
-
-
-def _cores() -> int:
-    """Return the CPUs that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def memcpy_mb_s(timing: str) -> float:

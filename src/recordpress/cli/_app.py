@@ -9,6 +9,7 @@ from importlib import import_module
 import click
 
 import recordpress
+from recordpress._arguments import hint
 from recordpress.cli._outcome import INTERRUPTED, PIPE_CLOSED, USAGE, report
 from recordpress.cli._output import prepare_streams, write_out
 from recordpress.cli._verbs import COMPLETION_VARIABLE, PROGRAM, VERBS
@@ -30,7 +31,8 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in VERBS and not args[0].startswith("-"):
-            ctx.fail(f"unknown command {args[0]!r}; commands are {', '.join(VERBS)}")
+            others = f"; commands are {', '.join(VERBS)}"
+            ctx.fail(f"unknown command {args[0]!r}{hint(args[0], VERBS) or others}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

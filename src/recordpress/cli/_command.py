@@ -11,6 +11,7 @@ import click
 
 import recordpress
 from recordpress._arguments import MOST_THREADS
+from recordpress._threads import cores
 from recordpress._version import NEWEST_KAFKA
 from recordpress.cli._outcome import quoted
 from recordpress.cli._parameters import SIZE, Codec, Paths
@@ -171,7 +172,7 @@ def isolation_level(function: _Function) -> _Function:
 def decoding_threads(function: _Function) -> _Function:
     """Add --threads of verbs that read records."""
     return click.option(
-        "--threads", type=click.IntRange(1, 64), default=2, show_default=True, help="Number of decoding threads."
+        "--threads", type=click.IntRange(1, 64), default=cores, show_default="cores", help="Number of decoding threads."
     )(function)
 
 
@@ -219,8 +220,8 @@ def copy_options(codec_help: str, dry_run_help: str, codec_required: bool) -> Ca
                 click.option(
                     "--threads",
                     type=click.IntRange(1, MOST_THREADS),
-                    default=1,
-                    show_default=True,
+                    default=cores,
+                    show_default="cores",
                     help="Number of worker threads.",
                 ),
                 click.option(

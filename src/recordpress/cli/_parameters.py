@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import click
 from click.shell_completion import CompletionItem
 
-from recordpress._arguments import INT64_MAX
+from recordpress._arguments import INT64_MAX, hint
 from recordpress._file_names import refuse_url
 from recordpress.codecs.table import CodecTable
 
@@ -21,6 +21,7 @@ else:
 
 _SIZE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[kmgt]?)(?P<binary>i?)b?", re.IGNORECASE)
 _SHARE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<percent>%?)")
+_DASHED = re.compile(r"([0-9]+) ?[-:] ?([0-9]+)|([0-9]{4}-[0-9]{2}-[0-9]{2}\S*?)-([0-9]{4}-[0-9]{2}-[0-9]{2}\S*)")
 _AGO = re.compile(r"-(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>ms|s|m|h|d|w)")
 _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 SEPARATOR = ".."
@@ -61,7 +62,11 @@ class Codec(click.Choice):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         codecs = ctx.params.get("codecs") if ctx else None
-        return value if codecs is not None and value in codecs else super().convert(value, param, ctx)
+        if codecs is not None and value in codecs:
+            return value
+        if value not in _CODECS and (near := hint(value, _CODECS)):
+            self.fail(f"{value!r} is no codec{near}", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Share(_Type):
@@ -143,6 +148,9 @@ class Range(_Type):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Bounds:
         if isinstance(value, Bounds):
             return value
+        if match := _DASHED.fullmatch(value.strip()):
+            start, end = filter(None, match.groups())
+            self.fail(f"{value!r} is not a range: {start}..{end} is one", param, ctx)
         start, _, end = value.partition(SEPARATOR)
         if not start and not end:
             self.fail(f"{value!r} is not a range of the form FROM, FROM..TO or ..TO", param, ctx)
@@ -166,7 +174,8 @@ class Names(_Type):
         names = tuple(name.strip() for name in value.split(",") if name.strip())
         accepted = self.accepted()
         if unknown := [name for name in names if name not in accepted]:
-            self.fail(f"unknown name {unknown[0]!r}; accepted are {', '.join(accepted)}", param, ctx)
+            near = hint(unknown[0], accepted) or f"; accepted are {', '.join(accepted)}"
+            self.fail(f"unknown name {unknown[0]!r}{near}", param, ctx)
         return names
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

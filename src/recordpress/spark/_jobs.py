@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pyarrow as pa
 
+from recordpress._threads import cores
 from recordpress.files import named
 from recordpress.log import Log, open_log
 from recordpress.log.splits import Piece, plan
@@ -53,7 +54,7 @@ def task_bytes(spark: SparkSession, total: int, most: int = TASK_BYTES) -> int:
 
 def cores_of(spark: SparkSession) -> int:
     """Return the number of concurrent tasks."""
-    return parallelism_of(spark) or len(os.sched_getaffinity(0))
+    return parallelism_of(spark) or cores()
 
 
 def pieces(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -25,6 +24,7 @@ from pyspark.sql.datasource import (
     InputPartition,
 )
 
+from recordpress._threads import cores
 from recordpress.errors import InvalidArgumentError
 from recordpress.log import Finding, Partition, open_log, splits
 from recordpress.log.splits import LogSplit, Piece, plan, refuse_missing, with_checks
@@ -295,12 +295,12 @@ class FilteringReader(KafkaLogReader):
 def piece_bytes(total: int, most: int, parallelism: int | None) -> int:
     """Return the bytes of a task as Spark's FilePartition.maxSplitBytes; more tasks than cores are a multiple, so that
     all cores end together."""
-    cores = parallelism or len(os.sched_getaffinity(0))
-    target = min(most, max(_LEAST_PIECE_BYTES, -(-total // cores)))
+    tasks_at_once = parallelism or cores()
+    target = min(most, max(_LEAST_PIECE_BYTES, -(-total // tasks_at_once)))
     tasks = -(-total // target)
-    if tasks <= cores:
+    if tasks <= tasks_at_once:
         return target
-    return -(-total // (cores * -(-tasks // cores)))
+    return -(-total // (tasks_at_once * -(-tasks // tasks_at_once)))
 
 
 def _as(schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:

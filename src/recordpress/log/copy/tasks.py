@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
+from recordpress._threads import cores
 from recordpress.errors import RecordpressError
 from recordpress.files import FileSystem, resolve
 from recordpress.log._file_records import PIECE_BYTES
@@ -110,7 +111,7 @@ class JoinGroup(NamedTuple):
         damaged = [part for part in self.parts if isinstance(part, DamagedPart)]
         if damaged:
             return quarantine_segment(task, files, damaged[0].finding)
-        return join_parts(self.group.job, task, files, parts, min(self.threads, _cores()))
+        return join_parts(self.group.job, task, files, parts, min(self.threads, cores()))
 
 
 CopyWork: TypeAlias = "CopyGroup | CopyPart | JoinGroup | ProducerScan"
@@ -140,11 +141,6 @@ def transcode_by(
 def copy_group(group: CopyWork) -> Any:
     """Run a group or a part in this process; the result is for `transcode_by`."""
     return group.run()
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _discard(size: int) -> None:
