@@ -51,7 +51,7 @@ $(OLD_JARS)/%/.jars: tests/broker/old/pom.xml tests/broker/old/jars.sha512
 # the Scala version of the brokers of a release line
 scala = $(if $(filter 0.% 1.%,$1),2.11,$(if $(filter 2.%,$1),2.12,2.13))
 
-broker: $(TESTING)  ## Start brokers on logs that recordpress wrote, and read every record
+broker: $(TESTING)  ## Start brokers on logs that recordpress wrote, and read every record (SLICE=1: fewer starts)
 	@build_support/debian.sh differential
 	$(MAKE) -f labs.mk build/broker/.jars build/broker-4.4/.jars $(OLD_JARS)/3.9.2/.jars
 	$(PYTHON) -m pytest -q $(SPREAD) tests/log/test_broker.py tests/log/test_broker_fetch.py \

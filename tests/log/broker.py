@@ -48,8 +48,9 @@ auto.create.topics.enable=false
 class Broker:
     """Running inside a ``with`` statement; `data` is its log dir."""
 
-    def __init__(self, directory: Path, jars: Path = JARS, java: Sequence[str] = JAVA) -> None:
+    def __init__(self, directory: Path, jars: Path = JARS, java: Sequence[str] = JAVA, settings: str = "") -> None:
         self.directory = directory
+        self.more_settings = settings
         self.jars = jars
         self.java = java
         self.data = directory / "data"
@@ -67,7 +68,8 @@ class Broker:
         return self._process.pid
 
     def __enter__(self) -> Self:
-        self._settings.write_text(SETTINGS.format(port=self.port, controller=_free_port(), data=self.data))
+        settings = SETTINGS.format(port=self.port, controller=_free_port(), data=self.data)
+        self._settings.write_text(settings + self.more_settings)
         if not (self.data / "meta.properties").exists():
             # "-" at the beginning would be read as an option
             name = "K" + base64.urlsafe_b64encode(os.urandom(16)).decode()[1:22]
