@@ -23,6 +23,7 @@ from log.test_transcode_log import JOINS, THOROUGH, logs_of_producers, start
 from patience import HANG
 from recordpress.files import WALK_BYTES, _interface, resolve
 from recordpress.log import _stats as sampling, reindex, repair, scan, stats_of, verify
+from recordpress.log.copy import _copy_log
 from recordpress.log.publish import lease as _lease
 
 pytestmark = pytest.mark.slow  # an S3 server
@@ -205,6 +206,31 @@ def test_a_copy_that_is_killed_at_random_moments(joins: str, s3: S3Server, tmp_p
         assert manifest.complete and copy_in(s3) == wanted
         resumed += manifest.resumed_segments
     print(f"\n{joins}: {resumed} segments were not done again")
+
+
+def test_a_copy_that_is_killed_before_it_begins(s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it looks for producers in all segments; the next call does not take the target for somebody else's."""
+    logs, target = logs_of_producers(tmp_path / "logs", 20), s3.url("logs/cold")
+
+    def killed(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_copy_log, "plan_joins", killed)
+        with pytest.raises(KeyboardInterrupt):
+            recordpress.transcode(logs, target, "zstd", **JOINS["keep"])
+    assert recordpress.transcode(logs, target, "zstd", **JOINS["keep"]).complete
+
+
+def test_a_copy_that_failed_may_be_tried_again(s3: S3Server, tmp_path: Path) -> None:
+    source, target = tmp_path / "logs" / "t-0", s3.url("logs/cold")
+    source.mkdir(parents=True)
+    whole = b"".join(batches_of(3))
+    (source / SEGMENT).write_bytes(whole[:-1] + b"?")
+    with pytest.raises(recordpress.CorruptRecordError):
+        recordpress.transcode(tmp_path / "logs", target, "zstd")
+    (source / SEGMENT).write_bytes(whole)
+    assert recordpress.transcode(tmp_path / "logs", target, "zstd").complete
 
 
 def copy_in(s3: S3Server) -> dict[str, bytes]:

@@ -426,7 +426,7 @@ def _copy_all(
             return _check_finished(finished, manifest, partitions, files, target)
         manifest = replace(manifest, lost=job.check_loss(partitions))
         if not resume:
-            _clear(work)
+            work.clear()
         tasks, done = _plan_work(job, partitions, manifest, work, resume, runner)
         kept = {(manifest.partitions[number].directory, f"{one.base_offset:020d}") for number, one in done}
         _remove_others(work, kept, {place.directory for place in manifest.partitions})
@@ -438,8 +438,10 @@ def _copy_all(
         )
         state.segments_done = resumed = len(done)
         try:
-            if work.path == target:  # marks the owner of the directory from the first segment on
+            if work.path == target:  # marks the owner of the directory before anything else is in it
                 _with_segments(manifest, done).write(files, target)
+            for place in manifest.partitions:
+                work.directory(place.directory)
             for number, one in runner.run(job, tasks, work, state):
                 done.append((number, one))
                 _save(manifest, done, work, state)
@@ -451,7 +453,7 @@ def _copy_all(
             if done:
                 _with_segments(manifest, done).write(files, work.path)
             elif not any(True for _ in runner.load_proofs(work)):
-                _clear(work)
+                work.clear()
             raise
         whole = replace(_with_segments(replace(manifest, partitions=copied), done), complete=True)
         runner.finish(work, whole)
@@ -471,15 +473,6 @@ def _is_taken(files: FileSystem, target: str) -> bool:
         return True
     names = {one.name for one in files.list(target) if not is_unfinished(one.name) and not is_lease(one.name)}
     return bool(names) and MANIFEST not in names
-
-
-def _clear(work: WorkDirectory) -> None:
-    """Remove everything; in a store only the manifest, without which the other files are ignored."""
-    if work.path != work.target:
-        work.clear()
-        return
-    with suppress(FileNotFoundError):
-        work.files.delete(work.files.join(work.path, MANIFEST))
 
 
 def _remove_others(work: WorkDirectory, kept: Set[tuple[str, str]], wanted: Set[str]) -> None:
@@ -598,7 +591,7 @@ def _plan_work(
     tasks: list[CopyTask] = []
     done: dict[str, tuple[int, CopiedSegment]] = {}  # by URL of the source
     for number, (partition, place) in enumerate(zip(partitions, manifest.partitions, strict=True)):
-        directory = work.directory(place.directory)
+        directory = work.files.join(work.path, place.directory) if place.directory else work.path
         for segment in partition.segments:
             info = segment.filesystem.info(segment.path)
             one = proven.get((place.directory, segment_name(segment)))

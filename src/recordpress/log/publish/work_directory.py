@@ -57,7 +57,7 @@ class WorkDirectory:
         sync_directory(Path(self.target).parent)
 
     def clear(self) -> None:
-        """Remove all entries; the path must not be the target."""
+        """Remove all entries; but in a store nothing, where the manifest lets the next call overwrite them."""
         if self.path == self.target:
             return
         for entry in list(os.scandir(self.path)):
@@ -143,6 +143,7 @@ def _take_over(path: str) -> str:
 
 def _remove_empty_directories(path: str) -> None:
     """Remove the empty directories of all calls, and their parent."""
-    for directory, _, _ in os.walk(path, topdown=False):
-        with suppress(OSError):
-            os.rmdir(directory)
+    with suppress(OSError):
+        for entry in list(os.scandir(path)):
+            os.rmdir(entry.path)
+        os.rmdir(path)
