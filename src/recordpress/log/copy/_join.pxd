@@ -37,7 +37,7 @@ ctypedef struct pack:
 cdef bint may_join(const rp_batch* batch) noexcept nogil
 cdef bint follows(const pack* p, const rp_batch* batch) noexcept nogil
 
-# An open pack without records, for batches like this one.
+# A pack without records, for batches like this one.
 cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch, const join_limits* limits) noexcept nogil
 
 # Takes all records of a batch, or none: `taken` says which.

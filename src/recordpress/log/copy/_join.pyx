@@ -50,7 +50,6 @@ cdef bint follows(const pack* p, const rp_batch* b) noexcept nogil:
 
 
 cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch, const join_limits* limits) noexcept nogil:
-    p.open = True
     p.entries = p.size = 0
     p.codecs = 0
     p.first = batch[0]

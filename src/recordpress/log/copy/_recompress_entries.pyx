@@ -79,7 +79,7 @@ cdef int one_entry(recompress_run* r, const uint8_t* entry) noexcept nogil:
     cdef bint settled
     if open_entry(&r.recompressor, entry, &r.recompressor.context.scratch, &source, &r.error) != RP_OK:
         return r.error.status
-    settled = settle(&r.marks, found, batch, &source)
+    settled = settle(&r.marks, found, batch)
     if canonical_of(r, found, &source, &records) != RP_OK:
         return r.error.status
     if found == MARK_DROPPED or found == MARK_EMPTIED:

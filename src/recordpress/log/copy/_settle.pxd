@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint8_t
 
 from recordpress._buffers cimport pooled
-from recordpress._c.wire cimport rp_batch, rp_error, rp_source
+from recordpress._c.wire cimport rp_batch, rp_error
 
 cdef enum mark:
     MARK_NONE = 0
@@ -24,8 +24,8 @@ ctypedef struct marks:
 
 cdef mark mark_of(const marks* m, const rp_batch* batch) noexcept nogil
 
-# Whether a batch loses its producer; then it is changed here, in its header at hand and for its records.
-cdef bint settle(const marks* m, mark found, rp_batch* batch, rp_source* source) noexcept nogil
+# Whether a batch loses its producer; then the header at hand is changed here.
+cdef bint settle(const marks* m, mark found, rp_batch* batch) noexcept nogil
 
 # Writes the header at hand around the payload of an entry that was written as it came.
 cdef void settle_written(const rp_batch* batch, uint8_t* entry, size_t size) noexcept nogil

@@ -23,13 +23,12 @@ cdef mark mark_of(const marks* m, const rp_batch* batch) noexcept nogil:
     return <mark>m.kinds[low]
 
 
-cdef bint settle(const marks* m, mark found, rp_batch* batch, rp_source* source) noexcept nogil:
+cdef bint settle(const marks* m, mark found, rp_batch* batch) noexcept nogil:
     if not m.settles or found != MARK_NONE or batch.magic != 2 or batch.attributes & RP_CONTROL:
         return False
     if batch.producer_id < 0 or batch.base_offset >= m.below:
         return False
     forget_producer(batch)
-    source.base_sequence = -1
     return True
 
 
