@@ -230,7 +230,9 @@ def test_a_copy_that_failed_may_be_tried_again(s3: S3Server, tmp_path: Path) -> 
     with pytest.raises(recordpress.CorruptRecordError):
         recordpress.transcode(tmp_path / "logs", target, "zstd")
     (source / SEGMENT).write_bytes(whole)
+    s3.put(f"logs/cold/..recordpress-at-work-{uuid4().hex}.{uuid4().hex}", b"of a call that was killed")
     assert recordpress.transcode(tmp_path / "logs", target, "zstd").complete
+    assert not hidden_in(s3)
 
 
 def copy_in(s3: S3Server) -> dict[str, bytes]:

@@ -440,8 +440,8 @@ def _copy_all(
         try:
             if work.path == target:  # marks the owner of the directory before anything else is in it
                 _with_segments(manifest, done).write(files, target)
-            for place in manifest.partitions:
-                work.directory(place.directory)
+            for name in {"", *(place.directory for place in manifest.partitions)}:
+                work.directory(name)
             for number, one in runner.run(job, tasks, work, state):
                 done.append((number, one))
                 _save(manifest, done, work, state)
