@@ -1,9 +1,11 @@
 """Reading a log gives what a consumer got, from any place on, with indexes or without; what is left out is said."""
 
+import gzip
 import io
 import random
 import shutil
 import threading
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -699,3 +701,16 @@ def test_a_frame_of_a_reader_is_refused() -> None:
     with pytest.raises(recordpress.ArgumentTypeError, match=r"For a pandas frame: to_pandas\(\)"):
         pandas.DataFrame(log.read(["offset"]))
     assert log.read(["offset"]).to_pandas().shape == (1634, 1)
+
+
+def test_messages_of_one_wrapper_that_have_one_offset_are_counted_as_they_are_read(tmp_path: Path) -> None:
+    """A wrapper of magic 0 has its messages' offsets as a broker stored them: here one of them twice."""
+    messages = b"".join(recordpress.write_records([b"%d" % n], magic=0, base_offset=n) for n in (3, 4, 4, 5))
+    wrapper = recordpress.write_records([gzip.compress(messages)], magic=0, base_offset=5)
+    entry = bytearray(wrapper)
+    entry[17] |= 1  # gzip
+    entry[12:16] = zlib.crc32(entry[16:]).to_bytes(4, "big")
+    (tmp_path / f"{0:020}.log").write_bytes(entry)
+    log = recordpress.open_log(tmp_path)
+    assert log.read(["offset"]).to_pyarrow()["offset"].to_pylist() == [3, 4, 4, 5]
+    assert log.count() == 4

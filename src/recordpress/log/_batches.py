@@ -123,7 +123,7 @@ def _count_of(partition: Partition) -> int:
                 elif header.records_count >= 0:
                     count += header.records_count
                 elif frontier.opened is not None:  # a v0/v1 wrapper, whose header has no count
-                    count += sum(end - first for first, end in frontier.opened)
+                    count += frontier.opened.records
                 else:
                     data = file.entry(header.position, header.size)
                     with located(header.position, file.path):

@@ -188,10 +188,17 @@ def offsets_in(file: FileRecords, header: BatchHeader) -> list[Window]:
     if header.records_count == 0:
         return []
     found = offsets_of_records(file, header)
-    return [(header.base_offset, header.last_offset + 1)] if found is None else found
+    return [(header.base_offset, header.last_offset + 1)] if found is None else found.windows
 
 
-def offsets_of_records(file: FileRecords, header: BatchHeader) -> list[Window] | None:
+class Offsets(NamedTuple):
+    """Offsets of the records of a batch, and the number of records: some may have the same offset."""
+
+    windows: list[Window]
+    records: int
+
+
+def offsets_of_records(file: FileRecords, header: BatchHeader) -> Offsets | None:
     """None: they are damaged, which their reader reports."""
     try:
         data = file.entry(header.position, header.size)
@@ -199,7 +206,7 @@ def offsets_of_records(file: FileRecords, header: BatchHeader) -> list[Window] |
         [batch] = read_batches(data, check_crcs=check_crcs, codecs=file.codecs)
         count, _, least, largest, _, disorder = summarize_records(batch)
         if disorder is None and count == largest - least + 1:
-            return [(least, largest + 1)]
+            return Offsets([(least, largest + 1)], count)
         columns = read_columns(data, ["offset"], check_crcs=check_crcs, control=True, codecs=file.codecs)
         offsets = sorted(columns["offset"])
     except RecordpressError:
@@ -210,4 +217,4 @@ def offsets_of_records(file: FileRecords, header: BatchHeader) -> list[Window] |
             found[-1] = (found[-1][0], offset + 1)
         else:
             found.append((offset, offset + 1))
-    return found
+    return Offsets(found, len(offsets))

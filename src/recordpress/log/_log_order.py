@@ -23,6 +23,7 @@ from typing import NamedTuple
 from recordpress.errors import RecordpressError
 from recordpress.log._extent import (
     Extent,
+    Offsets,
     Window,
     extent_of,
     is_checked,
@@ -59,7 +60,7 @@ class Frontier:
         self._starts: list[int] = []  # of intervals that do not overlap, in order
         self._ends: list[int] = []
         self._urls: list[str] = []
-        self.opened: list[Window] | None = None  # of a v0/v1 wrapper that was placed last; None: it is damaged
+        self.opened: Offsets | None = None  # of a v0/v1 wrapper that was placed last; None: it is damaged
 
     def passed(self, segment: Segment, end: int | None) -> None:
         """Pass a segment whose offsets ascend, or do not matter; the offset after its last one."""
@@ -95,12 +96,12 @@ class Frontier:
 
     def _ascends(self, header: BatchHeader) -> bool:
         first, end = header.base_offset, header.last_offset + 1
-        if self.opened:
-            first, end = self.opened[0][0], self.opened[-1][1]
+        if self.opened and self.opened.windows:
+            first, end = self.opened.windows[0][0], self.opened.windows[-1][1]
         return end <= header.last_offset + 1 and (self.next_offset is None or first >= self.next_offset)
 
     def _place(self, segment: Segment, file: FileRecords, header: BatchHeader, loss: _Loss) -> list[Window] | None:
-        windows = offsets_in(file, header) if self.opened is None else self.opened
+        windows = offsets_in(file, header) if self.opened is None else self.opened.windows
         kept: list[Window] = []
         lost: list[tuple[int, int, str]] = []
         for first, end in windows:
