@@ -337,13 +337,47 @@ def test_where_a_segment_without_an_index_ends(last: str, tmp_path: Path, monkey
         return file
 
     monkeypatch.setattr(LocalFileSystem, "open", counted)
-    splits.plan(recordpress.open_log(path).partitions, 3000)
+    splits.plan(recordpress.open_log(path).partitions, len(data))
     assert 0 < read[f"{path}/{0:020d}.log"] <= (9000 + len(data) if last == "large" else 9000)
 
 
 def batches_of(first: int, end: int) -> bytes:
     """Ten records each, which say where they are."""
     return b"".join(recordpress.write_records([b"%d" % first] * 10, base_offset=at) for at in range(first, end, 10))
+
+
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+@pytest.mark.parametrize("index", [None, b""])
+def test_pieces_without_an_index_share_one_walk(
+    index: bytes | None, isolation: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of which each one read the headers before it, twice."""
+    path = tmp_path / "t-0"
+    path.mkdir()
+    value = random.Random(0).randbytes(1000)
+    data = b"".join(recordpress.write_records([value], base_offset=at) for at in range(4000))
+    (path / f"{0:020d}.log").write_bytes(data)
+    if index is not None:
+        (path / f"{0:020d}.index").write_bytes(index)
+    read: list[int] = []
+    open_file = LocalFileSystem.open
+
+    def counted(self: LocalFileSystem, path: str) -> Any:
+        file = open_file(self, path)
+        read_into = file.read_into
+        monkeypatch.setattr(file, "read_into", lambda at, buffer: read.append(len(buffer)) or read_into(at, buffer))
+        return file
+
+    monkeypatch.setattr(LocalFileSystem, "open", counted)
+    [partition] = recordpress.open_log(path).partitions
+    pieces = splits.plan([partition], len(data) // 40, committed=isolation == "read_committed")
+    assert len(pieces) == 40
+    located = [split.located() for [split] in pickle.loads(pickle.dumps(pieces))]
+    assert sum(segment.size or 0 for one in located for segment in one.segments) == len(data)
+    assert sum(read) < 3 * len(data)  # a look at the end, and at each place
+    (path / f"{0:020d}.log").write_bytes(data[len(data) // 4000 :] + data[: len(data) // 4000])  # compacted, say
+    located = [split.located() for [split] in pieces]
+    assert sum(segment.size or 0 for one in located for segment in one.segments) == len(data)
 
 
 @pytest.mark.parametrize("has_index", [False, True])

@@ -103,7 +103,7 @@ def last_known_offset(segment: Segment) -> int | None:
     if not is_checked(segment):
         return None
     try:
-        entry = _last_entry(segment)
+        entry = last_entry(segment)
         if entry is not None and (segment.size or 0) - entry.position <= _TAIL_BYTES:
             return entry.offset
         with segment.open() as file:
@@ -113,7 +113,7 @@ def last_known_offset(segment: Segment) -> int | None:
         return None  # its reader reports it
 
 
-def _last_entry(segment: SegmentFiles) -> OffsetPosition | None:
+def last_entry(segment: SegmentFiles) -> OffsetPosition | None:
     """Of an offset index. Without entries it is that of one batch, or of small ones."""
     with suppress(FileNotFoundError, RecordpressError), segment.open_sibling(INDEX_FILE_SUFFIX) as file:
         at = file.size // ENTRY_SIZE * ENTRY_SIZE - ENTRY_SIZE
@@ -163,7 +163,7 @@ def _walked(walk: HeaderWalk, segment: Segment) -> HeaderWalk:
 
 def near_the_end(segment: SegmentFiles, file: FileRecords) -> HeaderWalk:
     """From the last index entry on, if a batch begins there; without an index in a store, from a batch near the end."""
-    entry = _last_entry(segment)
+    entry = last_entry(segment)
     if entry is None and file.file.is_remote:
         return last_entries(segment.base_offset, file.file) or file.headers()
     if entry is None or not 0 < entry.position < file.size:

@@ -7,10 +7,11 @@
                                 ▲
 
 That place is found from the last entry of ``.index`` before the cut, if an intact batch is there. Otherwise all headers
-before the cut are read on this machine; in a store it is searched for: a batch whose checksum is right, with offsets
-that a batch of this segment may have, and with others after it that lead on. A record's value may itself be such a
-batch; if what follows does not lead on, headers are read from the segment's beginning. The reader of the part before
-the cut ends there: if it were no batch of the log, that part would not end with a whole batch, which is an error.
+before the cut are read on this machine, once for all cuts of a plan; in a store it is searched for: a batch whose
+checksum is right, with offsets that a batch of this segment may have, and with others after it that lead on. A record's
+value may itself be such a batch; if what follows does not lead on, headers are read from the segment's beginning. The
+reader of the part before the cut ends there: if it were no batch of the log, that part would not end with a whole
+batch, which is an error.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress.errors import RecordpressError
-from recordpress.files import FilePart, RandomAccessFile, buffered
-from recordpress.log._extent import is_checked
+from recordpress.files import FilePart, RandomAccessFile, buffered, walked
+from recordpress.log._extent import is_checked, last_entry
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._segment import Segment
 from recordpress.log.sidecars.offset_index import OffsetIndex, read_offset_index
@@ -48,14 +49,44 @@ class SegmentPart(Segment):
         return self.whole.open_sibling(suffix)
 
 
-def part_of(segment: Segment, start: int, end: int | None) -> Segment:
-    """The batches of a segment that begin at the byte `start` or later, and before the byte `end`."""
+class EntryPlace(NamedTuple):
+    """Where an entry begins, and the extent of the headers before it."""
+
+    position: int
+    extent: tuple[int, int] | None
+
+
+def entry_places(segment: Segment, positions: list[int]) -> list[EntryPlace | None]:
+    """Where the first entries at these positions or later begin, if no index says it: by one walk over the headers."""
+    entry = last_entry(segment) if is_checked(segment) else None
+    if is_checked(segment) and (entry is None or not entry.position):
+        with (
+            suppress(OSError, RecordpressError),
+            segment.open() as file,
+            walked(file) as source,
+        ):  # its reader reports it
+            hop = HeaderWalk(source)
+            return [EntryPlace(_walked_to(hop, segment, position), hop.extent) for position in positions]
+    return [None] * len(positions)
+
+
+def part_of(
+    segment: Segment,
+    start: int,
+    end: int | None,
+    start_place: EntryPlace | None = None,
+    end_place: EntryPlace | None = None,
+) -> Segment:
+    """The batches of a segment that begin at the byte `start` or later, and before the byte `end`.
+
+    A known place counts if an intact batch is there: the file may be another one by now.
+    """
     if not start and end is None:
         return segment
     with segment.open() as file:
         source, index = buffered(file), _index_of(segment)
-        first, extent = _entry_from(segment, source, index, start)
-        after = file.size if end is None else max(first, _entry_from(segment, source, index, end)[0])
+        first, extent = _entry_from(segment, source, index, start, start_place)
+        after = file.size if end is None else max(first, _entry_from(segment, source, index, end, end_place).position)
         part = part_between(segment, first, after)
         return replace(part, is_last=segment.is_last and after == file.size, extent_before=extent)
 
@@ -74,20 +105,26 @@ def _index_of(segment: Segment) -> OffsetIndex | None:
 
 
 def _entry_from(
-    segment: Segment, file: RandomAccessFile, index: OffsetIndex | None, position: int
-) -> tuple[int, tuple[int, int] | None]:
-    """Where the first entry at a position or later begins, or the file's end; and the extent of the headers that were
-    read before it."""
+    segment: Segment, file: RandomAccessFile, index: OffsetIndex | None, position: int, known: EntryPlace | None
+) -> EntryPlace:
+    """Where the first entry at a position or later begins, or the file's end."""
     if position <= 0 or position >= file.size:
-        return max(0, min(position, file.size)), None
+        return EntryPlace(max(0, min(position, file.size)), None)
+    if known is not None and (known.position == file.size or _is_sound(file, known.position)):
+        return known
     hop = None if index is None else _indexed(segment, file, index, position)
     if hop is None or not _passes(hop, position):
         if not is_checked(segment):
-            return _by_search(segment, file, position), None
+            return EntryPlace(_by_search(segment, file, position), None)
         hop = HeaderWalk(file)
-        while not _passes(hop, position) and hop.search(hop.position + 1, *_offsets(segment)):
-            pass  # damage, as a reader of the whole file passes it
-    return _reached(hop, position), hop.extent
+        return EntryPlace(_walked_to(hop, segment, position), hop.extent)
+    return EntryPlace(_reached(hop, position), hop.extent)
+
+
+def _walked_to(hop: HeaderWalk, segment: Segment, position: int) -> int:
+    while not _passes(hop, position) and hop.search(hop.position + 1, *_offsets(segment)):
+        pass  # damage, as a reader of the whole file passes it
+    return _reached(hop, position)
 
 
 def _indexed(segment: Segment, file: RandomAccessFile, index: OffsetIndex, position: int) -> HeaderWalk | None:
@@ -102,10 +139,10 @@ def _indexed(segment: Segment, file: RandomAccessFile, index: OffsetIndex, posit
     return hop if not is_checked(segment) or _is_sound(file, at, offset) else None
 
 
-def _is_sound(file: RandomAccessFile, position: int, offset: int) -> bool:
+def _is_sound(file: RandomAccessFile, position: int, offset: int = INT64_MAX) -> bool:
     """Whether an intact batch is there that may have this offset, or be before it."""
     with suppress(RecordpressError):
-        hop = HeaderWalk(file, position=position)
+        hop = HeaderWalk(file, position=min(position, file.size))
         header = next(hop, None)
         return header is not None and header.base_offset <= offset and hop.checksum_error() is None
     return False

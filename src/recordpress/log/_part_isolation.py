@@ -17,7 +17,7 @@ from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.log._extent import begins_before_its_name, is_checked
 from recordpress.log._file_records import FileRecords
 from recordpress.log._isolation_in_order import committed
-from recordpress.log._part import SegmentPart, part_of
+from recordpress.log._part import EntryPlace, SegmentPart, part_between, part_of
 from recordpress.log._segment import Segment
 from recordpress.log._transactions import Isolation, TransactionSearch
 from recordpress.record.header import BatchHeader
@@ -67,7 +67,7 @@ class _PartSearch(TransactionSearch):
         for segment in self.log[known:first]:
             self.scan_on(segment)
         if isinstance(parts[0], SegmentPart) and parts[0].start:
-            self.scan_on(part_of(parts[0].whole, 0, parts[0].start))
+            self.scan_on(part_between(parts[0].whole, 0, parts[0].start))
         self.aborted.clear()  # they ended before
         for part in parts:
             self.scan_on(part)
@@ -83,7 +83,7 @@ class _PartSearch(TransactionSearch):
         """The ends of what is open at the end of the parts."""
         rest = list(self.log[number + 1 :])
         if isinstance(part, SegmentPart):
-            rest.insert(0, part_of(part.whole, part.end, None))
+            rest.insert(0, part_of(part.whole, part.end, None, EntryPlace(part.end, None)))
         later = self._open_in_the_last() if len(rest) > 1 else {}
         hanging = {producer: first for producer, first in self.open.items() if later.get(producer) == first}
         self.open = {producer: first for producer, first in self.open.items() if producer not in hanging}

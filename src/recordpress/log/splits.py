@@ -7,10 +7,10 @@
                    large ones cut            to other processes      _part_isolation: read_committed
 
 For a plan names and sizes are read, and on this machine the last entries of offset indexes, but no segment that has
-one; with a range of offsets, on this machine, the first and the last headers of a few segments next to it, and the
-first offsets of those after it. Where a part begins is found by its reader, and so is where the segments before a split
-end, of which `_log_order` says which ones may reach into it. An offset by time or `most_offsets` costs a partition
-headers. A door for `recordpress.spark`.
+one; of one without, the last headers, or all if it is cut. With a range of offsets, on this machine, the first and the
+last headers of a few segments next to it are read, and the first offsets of those after it. Where a part begins is
+found by its reader, and so is where the segments before a split end, of which `_log_order` says which ones may reach
+into it. An offset by time or `most_offsets` costs a partition headers. A door for `recordpress.spark`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from recordpress.log._extent import (
 from recordpress.log._file_records import FileRecords, OnCorrupt
 from recordpress.log._log_order import NEAR, Frontier, OverlapCandidates
 from recordpress.log._open import merged, open_paths, refuse_missing
-from recordpress.log._part import SegmentPart, part_between, part_of
+from recordpress.log._part import EntryPlace, SegmentPart, entry_places, part_between, part_of
 from recordpress.log._part_isolation import has_state, isolation_of_part
 from recordpress.log._read import LogReader, ReadOptions
 from recordpress.log._seek import SegmentSeek
@@ -79,6 +79,8 @@ class LogSplit:
     places: tuple[tuple[FileSystem, str], ...]
     start: int = 0
     end: int | None = None
+    start_place: EntryPlace | None = None  # where the first batch from the byte `start` on begins, if it was looked for
+    end_place: EntryPlace | None = None
     start_offset: int | None = None
     end_offset: int | None = None
     before: tuple[Segment, ...] = ()
@@ -90,7 +92,13 @@ class LogSplit:
         """A partition of these segments and parts of segments, of which none is empty."""
         last = len(self.segments) - 1
         parts = [
-            part_of(segment, self.start if number == 0 else 0, self.end if number == last else None)
+            part_of(
+                segment,
+                self.start if number == 0 else 0,
+                self.end if number == last else None,
+                self.start_place if number == 0 else None,
+                self.end_place if number == last else None,
+            )
             for number, segment in enumerate(self.segments)
         ]
         kept = tuple(part for part in parts if part.size or part in self.segments)
@@ -146,6 +154,8 @@ class LogSplit:
             segments=kept,
             start=self.start if has_first else 0,
             end=self.end if has_last else None,
+            start_place=self.start_place if has_first else None,
+            end_place=self.end_place if has_last else None,
             before=tuple(one for one in self.before if _is_there(one)),
             is_continued=self.is_continued and has_first,
         )
@@ -246,7 +256,9 @@ def _one(run: list[LogSplit]) -> LogSplit:
     last = run[-1]
     segments = tuple(segment for split in run for segment in split.segments)
     size = sum(split.size for split in run)
-    return replace(run[0], segments=segments, end=last.end, end_offset=last.end_offset, size=size)
+    return replace(
+        run[0], segments=segments, end=last.end, end_place=last.end_place, end_offset=last.end_offset, size=size
+    )
 
 
 def _splits_of(
@@ -341,11 +353,11 @@ def _cut(split: LogSplit, offsets: int | None, packer: _Packer, whole_segments: 
     if whole_segments or len(split.segments) > 1 or split.size <= packer.room:
         yield split, offsets or 0
         return
-    start, room = 0, packer.room
-    while split.size - start > room:
-        yield replace(split, start=start, end=start + room, size=room, is_continued=start > 0), 0
-        start, room = start + room, packer.most_bytes
-    yield replace(split, start=start, size=split.size - start, is_continued=True), 0
+    cuts = list(range(packer.room, split.size, packer.most_bytes))
+    places = [None, *entry_places(split.segments[0], cuts), None]
+    for number, (start, end) in enumerate(pairwise([0, *cuts, split.size])):
+        part = replace(split, start=start, start_place=places[number], size=end - start, is_continued=start > 0)
+        yield (part if end == split.size else replace(part, end=end, end_place=places[number + 1])), 0
 
 
 def _cut_by_offset(split: LogSplit, offsets: int, count: int) -> Iterator[tuple[LogSplit, int]]:
