@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from inspect import cleandoc
 from typing import Any, TypeVar, cast
@@ -79,33 +80,30 @@ def verb(
     return click.command(name, cls=Verb, examples=examples, **settings)
 
 
-class Sources(tuple[str, ...]):
+@dataclass(frozen=True)
+class Sources:
     """Paths, and what is wanted of them."""
 
-    def __new__(cls, paths: Iterable[str], topics: tuple[str, ...] = (), partitions: tuple[int, ...] = ()) -> Sources:
-        sources = super().__new__(cls, paths)
-        sources.topics, sources.partitions = topics, partitions
-        return sources
-
-    topics: tuple[str, ...]
-    partitions: tuple[int, ...]
+    paths: tuple[str, ...]
+    topics: tuple[str, ...] = ()
+    partitions: tuple[int, ...] = ()
 
     def opened(self, codecs: CodecRegistry | None = None) -> Log:
         """Return the log."""
         topics, partitions = self.topics or None, self.partitions or None
-        log: Log = recordpress.open_log(list(self), codecs=codecs, topics=topics, partitions=partitions)
+        log: Log = recordpress.open_log(self.paths, codecs=codecs, topics=topics, partitions=partitions)
         return log
 
     def given(self, codecs: CodecRegistry | None = None) -> Any:
         """Return what the library takes: a log, several paths or one, which it may treat differently."""
         if self.topics or self.partitions:
             return self.opened(codecs)
-        return self[0] if len(self) == 1 else list(self)
+        return self.paths[0] if len(self.paths) == 1 else list(self.paths)
 
     def typed(self) -> str:
         """Return them quoted for a command line."""
         wanted = [*(f"--topic={one}" for one in self.topics), *(f"--partition={one}" for one in self.partitions)]
-        return " ".join(quoted(one) for one in (*self, *wanted))
+        return " ".join(quoted(one) for one in (*self.paths, *wanted))
 
 
 def paths(function: _Function) -> _Function:

@@ -146,7 +146,7 @@ def command(paths: Sources, files: str | None, batches: bool, **options: Any) ->
         if options[name] and not is_kafka:
             raise click.UsageError(f"--{name.replace('_', '-')} is for --format kafka")
     if is_kafka:
-        return _dump_files_as_kafka(list(_given(paths, files)), **options)
+        return _dump_files_as_kafka(list(_given(paths, files).paths), **options)
     if batches:
         return _dump_batches(_open(_given(paths, files), options["codecs"]), **options)
     shown = Shown(options["format_"], options["columns"], options["values"], options["redact"], options["as_json"])
@@ -154,11 +154,11 @@ def command(paths: Sources, files: str | None, batches: bool, **options: Any) ->
 
 
 def _given(paths: Sources, files: str | None) -> Sources:
-    if bool(paths) == (files is not None):
-        raise click.UsageError("give either PATH or --files" if paths else "Missing argument 'PATH...'.")
+    if bool(paths.paths) == (files is not None):
+        raise click.UsageError("give either PATH or --files" if paths.paths else "Missing argument 'PATH...'.")
     if files is None:
         return paths
-    return Sources(filter(None, files.split(",")), paths.topics, paths.partitions)
+    return Sources(tuple(filter(None, files.split(","))), paths.topics, paths.partitions)
 
 
 def _open(paths: Sources, codecs: CodecRegistry | None) -> Log:
@@ -350,7 +350,7 @@ def _dump_as_kafka(names: list[str], **options: Any) -> int:
     )
     findings: list[Finding] = []
     left = options["head"]
-    log = _open(Sources(names), options["codecs"])
+    log = _open(Sources(tuple(names)), options["codecs"])
     with Progress("reading", _bytes(log)) as progress:
         for partition in log.partitions:
             for segment in partition.segments:

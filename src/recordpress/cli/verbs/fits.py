@@ -57,7 +57,7 @@ def command(
 
     Prints each limit with the largest record or batch that it applies to, and the records that it rejects. A rejected
     record is a finding. A batch that is too large is not a finding if its parts fit: the producer splits it."""
-    source = paths.opened(options["codecs"]) if len(paths) > 1 else paths.given(options["codecs"])
+    source = paths.opened(options["codecs"]) if len(paths.paths) > 1 else paths.given(options["codecs"])
     found = recordpress.fits(source, compression_type=compression_type, topic_config=dict(topic_config), **options)
     if as_json:
         print_json(found.to_dict())
