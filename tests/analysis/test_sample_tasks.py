@@ -73,7 +73,7 @@ def test_samples_are_spread_over_a_large_log(tmp_path: Path) -> None:
     [one] = found.values()
     assert len(tasks) >= 5
     assert one.input_bytes < one.size / 2
-    taken_from = {part.segment.url for task in tasks for _, run in task.runs for part in run.stretches}
+    taken_from = {part.segment.url for task in tasks for _, run in task.runs for part in run.ranges}
     assert len(taken_from) >= 8
     for setting, size in zip(parse_codecs("zstd,3/lz4"), one.sizes, strict=True):
         copy = recordpress.transcode(tmp_path / "t-0", tmp_path / setting.codec, setting.codec, level=setting.level)

@@ -214,7 +214,7 @@ def readers() -> list[threading.Thread]:
 def test_pieces_are_fetched_once_and_in_order(size: int) -> None:
     file = Counted(DATA)
     read = b""
-    with read_ahead(file, 100, 20_100, piece=5000) as part:
+    with read_ahead(file, 100, 20_100, chunk=5000) as part:
         assert file.asked == []
         buffer = bytearray(size)
         while count := part.readinto(buffer):
@@ -226,7 +226,7 @@ def test_pieces_are_fetched_once_and_in_order(size: int) -> None:
 
 def test_one_piece_is_fetched_ahead_and_closing_ends_it() -> None:
     file = Counted(DATA)
-    with read_ahead(file, piece=1000) as part:
+    with read_ahead(file, chunk=1000) as part:
         part.readinto(bytearray(1))
         while readers():
             pass
@@ -254,7 +254,7 @@ def test_an_interrupt_leaves_no_thread() -> None:
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.05)
-        with pytest.raises(KeyboardInterrupt), read_ahead(file, piece=1000) as part:
+        with pytest.raises(KeyboardInterrupt), read_ahead(file, chunk=1000) as part:
             part.readinto(bytearray(10))
     finally:
         signal.signal(signal.SIGALRM, before)
@@ -263,7 +263,7 @@ def test_an_interrupt_leaves_no_thread() -> None:
 
 def test_an_error_of_a_piece_is_raised_where_it_is_due() -> None:
     file = Counted(DATA[:2500], size=len(DATA))
-    with read_ahead(file, piece=1000) as part:
+    with read_ahead(file, chunk=1000) as part:
         assert [part.readinto(bytearray(1000)) for _ in range(2)] == [1000, 1000]
         with pytest.raises(recordpress.CorruptRecordError, match="now ends at 2500") as caught:
             part.readinto(bytearray(1000))
@@ -274,7 +274,7 @@ def test_an_error_of_a_piece_is_raised_where_it_is_due() -> None:
 def test_columns_of_a_remote_file() -> None:
     data = b"".join(recordpress.write_records([b"x" * 100] * 10, base_offset=10 * i) for i in range(100))
     file = Counted(data)
-    with read_ahead(file, piece=10_000) as part:
+    with read_ahead(file, chunk=10_000) as part:
         rows = [offset for columns in recordpress.iter_columns(part, ["offset"]) for offset in columns["offset"]]
     assert rows == list(range(1000))
     assert len(file.asked) == -(-len(data) // 10_000)
@@ -297,7 +297,7 @@ def test_reads_here_and_there_are_few_requests() -> None:
 
 def test_a_walk_is_fetched_ahead_and_once() -> None:
     file = Counted(DATA)
-    with Walked(file, piece=1000) as walked:
+    with Walked(file, chunk=1000) as walked:
         for position in range(0, len(DATA), 70):
             assert walked.read_at(position, 100) == DATA[position : position + 100]
             # nothing but the first piece before the walk continues, and then always the next
@@ -310,7 +310,7 @@ def test_a_walk_is_fetched_ahead_and_once() -> None:
 @pytest.mark.parametrize("steps", [[0, 1900, 3700, 5600], [2500, 1600, 1700], [0, 1500, 9000, 10, 3000], [1_000, 0]])
 def test_a_walk_may_pass_over_bytes_and_go_back(steps: list[int]) -> None:
     file = Counted(DATA)
-    with Walked(file, piece=1000) as walked:
+    with Walked(file, chunk=1000) as walked:
         for position in steps:
             for length in (1, 300, 2500):
                 assert walked.read_at(position, length) == DATA[position : position + length]
@@ -321,7 +321,7 @@ def test_a_walk_may_pass_over_bytes_and_go_back(steps: list[int]) -> None:
 
 def test_a_walk_over_a_file_that_was_truncated() -> None:
     file = Counted(DATA[:2500], size=len(DATA))
-    with Walked(file, piece=1000) as walked:
+    with Walked(file, chunk=1000) as walked:
         assert walked.read_at(1400, 600) == DATA[1400:2000]
         for _ in range(2):
             with pytest.raises(recordpress.CorruptRecordError, match="now ends at 2500"):

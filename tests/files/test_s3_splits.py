@@ -118,7 +118,7 @@ def test_a_large_segment_copied_in_parts(
 ) -> None:
     """A job that was lost left parts; the next one removes them. The result is that of one process."""
     for module in (_file_records, _copy_parts, copy_tasks):
-        monkeypatch.setattr(module, "PIECE_BYTES", 1 << 20)
+        monkeypatch.setattr(module, "CHUNK_BYTES", 1 << 20)
     rounds = []
 
     def send(groups: Any) -> list[Any]:

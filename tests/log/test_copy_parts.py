@@ -23,7 +23,7 @@ LARGE = [one for one in oracle.PARTITIONS if max(map(len, one.files(".log")), de
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (_file_records, _copy_parts, copy_tasks):
-        monkeypatch.setattr(module, "PIECE_BYTES", PIECE)
+        monkeypatch.setattr(module, "CHUNK_BYTES", PIECE)
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_a_codec_of_the_users_own(logs: Path, tmp_path: Path) -> None:
 @oracle.each("partition", LARGE)
 def test_segments_of_every_format(partition: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (_file_records, _copy_parts, copy_tasks):
-        monkeypatch.setattr(module, "PIECE_BYTES", 300)
+        monkeypatch.setattr(module, "CHUNK_BYTES", 300)
     partition.write_to(tmp_path / "logs")
     transcode(one_by_one, tmp_path / "logs", tmp_path / "copy", "gzip", min_gain=None, batch_bytes=2000)
     recordpress.transcode(tmp_path / "logs", tmp_path / "other", "gzip", min_gain=None, batch_bytes=2000)

@@ -175,7 +175,7 @@ def test_a_damaged_segment_is_kept_as_it_is(
 ) -> None:
     """Beside those of the copy, under a name that no reader takes for a segment's; also if it is made in parts."""
     for module in (_file_records, _copy_parts, copy_tasks):
-        monkeypatch.setattr(module, "PIECE_BYTES", 200)
+        monkeypatch.setattr(module, "CHUNK_BYTES", 200)
     path = logs / "t-1" / f"{40:020d}.log"
     damage(path)
     options: dict[str, Any] = {"on_corrupt": "quarantine", "side_by_side": lambda: cores}

@@ -188,6 +188,6 @@ def test_a_segment_that_becomes_shorter_while_it_is_read(tmp_path: Path) -> None
     with recordpress.log.FileRecords(path) as file:
         os.truncate(path, 500)
         with pytest.raises(recordpress.CorruptRecordError, match="truncated while it was read") as caught:
-            list(file.pieces())
+            list(file.chunks())
     assert (caught.value.file, caught.value.position) == (str(path), 500)
     assert found.last_stable_offset() is None

@@ -392,9 +392,9 @@ def test_indexes_of_a_remote_log_are_trusted(monkeypatch: pytest.MonkeyPatch) ->
     read: list[str] = []
     walk = FileRecords.walk
 
-    def noted(self: FileRecords, hop: HeaderWalk, **options: Any) -> Iterator[BatchHeader]:
+    def noted(self: FileRecords, headers: HeaderWalk, **options: Any) -> Iterator[BatchHeader]:
         read.append(self.path[-24:])
-        return walk(self, hop, **options)
+        return walk(self, headers, **options)
 
     monkeypatch.setattr(FileRecords, "walk", noted)
     log = recordpress.open_log("memory://remote/t-0")

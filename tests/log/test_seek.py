@@ -170,7 +170,7 @@ def test_from_a_start_offset() -> None:
             assert segment.seek().timestamp(target, start) == segment.first(target, start)
 
 
-# --- the hop
+# --- the walk
 
 
 def log_of(sizes: list[int]) -> bytes:
@@ -201,16 +201,16 @@ def test_a_window_for_a_remote_file() -> None:
 def test_headers_are_those_of_the_batches(window: int | None) -> None:
     for vector in oracle.LOGS:
         data = vector.data
-        hop = HeaderWalk(Bytes(data), window_bytes=window)
-        for batch, header in zip(recordpress.read_batches(data), hop, strict=True):
+        walk = HeaderWalk(Bytes(data), window_bytes=window)
+        for batch, header in zip(recordpress.read_batches(data), walk, strict=True):
             for name in SHARED_NAMES:
                 if name == "base_offset" and batch.magic < 2 and batch.is_compressed:
                     continue  # the header has the last one
                 expected = getattr(batch, name)
                 assert getattr(header, name) == (-1 if expected is None else expected), (str(vector), name)
-            error = hop.checksum_error()
+            error = walk.checksum_error()
             assert (error is None) == batch.is_valid()
-        assert hop.position == vector.expected["valid_bytes"]
+        assert walk.position == vector.expected["valid_bytes"]
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
@@ -220,9 +220,9 @@ def test_a_wrong_checksum_is_the_stored_one(magic: int) -> None:
     data[-1] ^= 1
     [batch] = recordpress.read_batches(bytes(data))
     crc = recordpress.crc32c(data[21:]) if magic == 2 else recordpress.crc32(data[16:])
-    hop = HeaderWalk(Bytes(bytes(data)))
-    assert next(hop).crc == batch.crc != crc
-    error = hop.checksum_error()
+    walk = HeaderWalk(Bytes(bytes(data)))
+    assert next(walk).crc == batch.crc != crc
+    error = walk.checksum_error()
     assert error is not None
     assert error.message == f"stored checksum {batch.crc:#010x}, computed {crc:#010x}"
 
@@ -248,8 +248,8 @@ def test_a_file_that_became_shorter() -> None:
 
 
 def searched(data: bytes, position: int, first: int, last: int = 1 << 31, **options: int) -> int | None:
-    hop = HeaderWalk(Bytes(data), **options)
-    return hop.position if hop.search(position, first, last) else None
+    walk = HeaderWalk(Bytes(data), **options)
+    return walk.position if walk.search(position, first, last) else None
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
@@ -290,7 +290,7 @@ def test_search_is_bounded() -> None:
     header = bytearray(recordpress.write_records([b"x"], base_offset=5)[:61])
     header[8:12] = (900_000).to_bytes(4, "big")
     file = Bytes(bytes(header) * 20_000)
-    hop = HeaderWalk(file, window_bytes=1 << 20)
+    walk = HeaderWalk(file, window_bytes=1 << 20)
     for position in (1, 62, 123):
-        assert not hop.search(position, 0, 1 << 31)
+        assert not walk.search(position, 0, 1 << 31)
     assert sum(length for _, length in file.reads) < 40 * file.size

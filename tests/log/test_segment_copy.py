@@ -355,7 +355,7 @@ def test_what_brokers_wrote_keeps_its_headers(log: oracle.Vector) -> None:
 def test_a_source_that_is_truncated_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from recordpress.log import _file_records
 
-    monkeypatch.setattr(_file_records, "PIECE_BYTES", 2000)
+    monkeypatch.setattr(_file_records, "CHUNK_BYTES", 2000)
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(segment(100))
     file = FileRecords(source)

@@ -470,7 +470,7 @@ def test_a_digest_places_batches_from_the_piece_on_that_goes_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Offsets 20 to 29 come twice, in a later piece of the segment: the second ones do not count."""
-    monkeypatch.setattr(_file_records, "PIECE_BYTES", 300)
+    monkeypatch.setattr(_file_records, "CHUNK_BYTES", 300)
     batches = [recordpress.write_records([b"%d" % at] * 10, timestamps=at, base_offset=at) for at in range(0, 80, 10)]
     digests = []
     for name, order in (("odd", [0, 1, 2, 3, 2, 4, 5, 6, 7]), ("straight", range(8))):

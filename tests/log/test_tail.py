@@ -36,7 +36,7 @@ def ending(path: Path, data: bytes, complete: bool = False) -> tuple[int, int, s
     """Valid and trailing bytes, and what the tail is. Pieces and columns are all there is before the tail."""
     path.write_bytes(data)
     with FileRecords(path, complete=complete) as file:
-        pieces = list(file.pieces())
+        pieces = list(file.chunks())
     assert b"".join(piece for _, piece in pieces) == data[: file.valid_bytes]
     assert file.valid_bytes + file.trailing_bytes == len(data) == file.size
     with FileRecords(path, complete=complete) as headers:
@@ -54,7 +54,7 @@ def damage(path: Path, data: bytes, *, complete: bool = False) -> recordpress.Co
     path.write_bytes(data)
     with FileRecords(path, complete=complete) as file:
         with pytest.raises(recordpress.CorruptRecordError) as caught:
-            list(file.pieces())
+            list(file.chunks())
         valid = file.valid_bytes
     with FileRecords(path, complete=complete) as headers:
         with pytest.raises(recordpress.CorruptRecordError) as hopping:
@@ -243,13 +243,13 @@ def test_a_zeroed_page_is_not_the_end(path: Path) -> None:
 
 @pytest.mark.parametrize("piece", [17, 20, 61, 200, 1000])
 def test_pieces_hold_whole_entries(piece: int, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_file_records, "PIECE_BYTES", piece)
+    monkeypatch.setattr(_file_records, "CHUNK_BYTES", piece)
     for entries in SETS.values():
         data = b"".join(entries)
         assert ending(path, data) == (len(data), 0, "")
         assert ending(path, data[:-1]) == (len(data) - len(entries[-1]), len(entries[-1]) - 1, "cut")
         with FileRecords(path, complete=False) as file:
-            for position, part in file.pieces():
+            for position, part in file.chunks():
                 assert data[position : position + len(part)] == part
                 assert sum(batch.size for batch in recordpress.read_batches(part)) == len(part)
 
@@ -284,16 +284,16 @@ def test_an_entry_beyond_the_limit(path: Path) -> None:
     path.write_bytes(b"".join(entries))
     size = len(entries[0]) - 12
     with FileRecords(path, max_message_bytes=size) as file:
-        assert len(list(file.pieces())) == 1
+        assert len(list(file.chunks())) == 1
     larger = pytest.raises(recordpress.CorruptRecordError, match=f"entry size {size} is larger than {size - 1}")
     with FileRecords(path, max_message_bytes=size - 1) as file, larger as caught:
-        list(file.pieces())
+        list(file.chunks())
     assert (caught.value.file, caught.value.position, caught.value.field_position) == (str(path), 0, 8)
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_a_large_entry_is_proven_before_it_is_held(magic: int, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_file_records, "PIECE_BYTES", 1000)
+    monkeypatch.setattr(_file_records, "CHUNK_BYTES", 1000)
     before = recordpress.write_records([b"a"], magic=magic)
     entry = recordpress.write_records([b"x" * 100_000], base_offset=1, magic=magic)
     assert ending(path, before + entry) == (len(before) + len(entry), 0, "")
@@ -308,7 +308,7 @@ def test_a_large_entry_is_proven_before_it_is_held(magic: int, path: Path, monke
 
     monkeypatch.setattr(FileRecords, "read", reading)
     with FileRecords(path) as file, pytest.raises(recordpress.CorruptRecordError, match="stored checksum") as caught:
-        list(file.pieces())
+        list(file.chunks())
     assert (caught.value.file, caught.value.position, caught.value.offset) == (str(path), len(before), 1)
     assert caught.value.field_position == len(before) + (17 if magic == 2 else 12)
     assert largest <= 1000 + 1000 // 64  # a piece, and what may lie over its end
@@ -327,7 +327,7 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for complete in (False, True):
     try:
         with recordpress.log.FileRecords(sys.argv[1], complete=complete) as file:
-            list(file.pieces())
+            list(file.chunks())
     except recordpress.CorruptRecordError as error:
         assert error.field == "crc", error
     else:
@@ -375,7 +375,7 @@ def test_what_is_appended_meanwhile_is_not_read(path: Path) -> None:
         with open(path, "ab") as writer:
             writer.write(b"".join(entries[20:])[:-1])
         assert sum(columns.num_rows for columns in file.columns(["offset"])) == 60
-        assert sum(len(piece) for _, piece in again.pieces()) == sum(map(len, entries[:20]))
+        assert sum(len(piece) for _, piece in again.chunks()) == sum(map(len, entries[:20]))
 
 
 # ---- what is the last segment

@@ -143,7 +143,7 @@ def test_a_damaged_source_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_cut_source_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_file_records, "PIECE_BYTES", 500)
+    monkeypatch.setattr(_file_records, "CHUNK_BYTES", 500)
     data = shallow(100)
     source = tmp_path / "source.log"
     source.write_bytes(data[:-3])
@@ -157,7 +157,7 @@ def test_pieces_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     source = tmp_path / "source.log"
     source.write_bytes(shallow(100))
     whole = read_content(source)
-    monkeypatch.setattr(_file_records, "PIECE_BYTES", 40)  # less than an entry
+    monkeypatch.setattr(_file_records, "CHUNK_BYTES", 40)  # less than an entry
     assert read_content(source) == whole
 
 
@@ -264,7 +264,7 @@ def test_what_a_segment_holds(tmp_path: Path) -> None:
 
 
 def test_damage_behind_the_first_piece_is_told_by_its_position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_file_records, "PIECE_BYTES", 500)
+    monkeypatch.setattr(_file_records, "CHUNK_BYTES", 500)
     data = bytearray(shallow(100))
     at = [batch.position for batch in recordpress.read_batches(bytes(data))][50]
     data[at + 70] ^= 0x40

@@ -22,7 +22,7 @@ FAULTS = ("begun", "writing", "done", "raise")
 
 def once(given: tuple[str, str, Any, Any]) -> Any:
     """The work; but the first process that comes to work of this kind does not live to see its end."""
-    before = _file_records.PIECE_BYTES
+    before = _file_records.CHUNK_BYTES
     set_pieces(PIECE)
     try:
         return _once(*given)
@@ -68,7 +68,7 @@ def meet(directory: str, name: str) -> None:
 
 def set_pieces(size: int) -> None:
     for module in (_file_records, _copy_parts, copy_tasks):
-        module.PIECE_BYTES = size  # type: ignore[attr-defined]
+        module.CHUNK_BYTES = size  # type: ignore[attr-defined]
 
 
 def killing(create: Any) -> Any:

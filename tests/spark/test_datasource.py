@@ -23,7 +23,7 @@ from pyspark.sql.types import BinaryType, StructField, StructType
 
 from recordpress.files import LocalFileSystem
 from recordpress.spark import KafkaLogDataSource, ReadOptions
-from recordpress.spark.datasource import piece_bytes
+from recordpress.spark.datasource import bytes_of_task
 from recordpress.spark.schema import arrow_schema, column_names, spark_schema
 
 DEMO_LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
@@ -369,7 +369,7 @@ def test_the_schema_is_a_part_of_ours() -> None:
     ],
 )
 def test_the_size_of_a_task(total: int, most: int, cores: int, expected: int) -> None:
-    assert piece_bytes(total, most, cores) == expected
+    assert bytes_of_task(total, most, cores) == expected
 
 
 @pytest.mark.parametrize(("level", "expected"), [("records", 128 << 20), ("batches", 4 << 30), ("bytes", 128 << 20)])

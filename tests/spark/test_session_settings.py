@@ -19,7 +19,7 @@ DEMO_LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
 
 def test_tasks_are_as_many_as_the_session_has_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """`minPartitions` comes first, then what `register` saw, then the driver's cores."""
-    monkeypatch.setattr(datasource_of_ours, "_LEAST_PIECE_BYTES", 1)
+    monkeypatch.setattr(datasource_of_ours, "_LEAST_TASK_BYTES", 1)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: range(3))
 
     def tasks(parallelism: int | None, **options: str) -> int:

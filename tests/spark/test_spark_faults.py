@@ -30,8 +30,8 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A segment that is large for the pieces of these tests, and two small ones; of three producers in turns, one of
     which aborts a transaction that begins in the first segment and ends in the second."""
     for module in (_file_records, _copy_parts, copy_tasks):
-        monkeypatch.setattr(module, "PIECE_BYTES", spark_faults.PIECE)
-    monkeypatch.setattr(datasource, "_LEAST_PIECE_BYTES", 4 * spark_faults.PIECE)
+        monkeypatch.setattr(module, "CHUNK_BYTES", spark_faults.PIECE)
+    monkeypatch.setattr(datasource, "_LEAST_TASK_BYTES", 4 * spark_faults.PIECE)
     directory = tmp_path / "logs" / "t-0"
     directory.mkdir(parents=True)
     offset = 0

@@ -107,7 +107,7 @@ def beside(spark, what, work, items):
     return run(spark, what, spark_faults.beside, [(met, work, item) for item in items])
 
 _transcode.run = _parquet.run = beside
-datasource._LEAST_PIECE_BYTES = 20_000
+datasource._LEAST_TASK_BYTES = 20_000
 recordpress.spark.transcode(spark, logs, f"{target}/copy", "lz4", min_gain=None)
 recordpress.spark.to_parquet(spark, logs, f"{target}/parquet")
 spark.stop()

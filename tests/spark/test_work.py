@@ -72,7 +72,7 @@ def test_what_travels_grows_with_the_log_and_not_faster(
         monkeypatch.setattr(module, "run", run)
         monkeypatch.setattr(module, "table", lambda spark, rows, schema: list(rows))
     monkeypatch.setattr(_jobs, "parallelism_of", lambda spark: 10_000)
-    monkeypatch.setattr(datasource, "_LEAST_PIECE_BYTES", 1000)
+    monkeypatch.setattr(datasource, "_LEAST_TASK_BYTES", 1000)
     found = []
     for segments in (20, 200):
         sent.clear()
@@ -97,7 +97,7 @@ def test_rows_travel_with_their_own_piece_alone(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(_read, "spread", spread)
     monkeypatch.setattr(_read, "parallelism_of", lambda spark: 10_000)
-    monkeypatch.setattr(datasource, "_LEAST_PIECE_BYTES", 1000)
+    monkeypatch.setattr(datasource, "_LEAST_TASK_BYTES", 1000)
     for segments in (20, 200):
         recordpress.spark.read(None, logs_of(tmp_path, segments))  # type: ignore[arg-type]
     few, many = sent
@@ -115,7 +115,7 @@ def test_a_plan_reads_no_segment(isolation: str, tmp_path: Path, monkeypatch: py
         return open_file(self, path)
 
     source = KafkaLogDataSource({"path": str(logs_of(tmp_path, 300)), "isolation.level": isolation})
-    monkeypatch.setattr(datasource, "_LEAST_PIECE_BYTES", 1000)
+    monkeypatch.setattr(datasource, "_LEAST_TASK_BYTES", 1000)
     monkeypatch.setattr(LocalFileSystem, "open", counted)
     assert len(source.reader(source.schema()).partitions()) > 1
     assert opened["log"] == 0 and opened["index"] <= 300 and opened["snapshot"] <= 300

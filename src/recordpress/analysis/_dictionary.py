@@ -1,6 +1,6 @@
 """Evaluation of a dictionary: trained on one part of the sample, measured on the held-out records.
 
-The sample is divided into stretches of records that follow each other, and every fourth is held out. Its records are
+The sample is divided into chunks of records that follow each other, and every fourth is held out. Its records are
 cut into batches of each depth, which are compressed in three ways:
 
 - each batch by zstd, as brokers know it, for comparison;
@@ -30,8 +30,8 @@ DEPTHS = (1, 10, 100, 1000)
 SAMPLES_PER_SIZE = 100  # times the dictionary's size: more makes it no better (zdict.h)
 LEAST_RECORDS = 64
 
-_STRETCHES, _LEAST_STRETCHES = 16, 4
-_BATCHES = 4  # of the deepest kind that a stretch should hold
+_CHUNKS, _LEAST_CHUNKS = 16, 4
+_BATCHES = 4  # of the deepest kind that a chunk should hold
 _HELD_OUT_BYTES = 8 << 20
 _LEAST_SIZE = 256
 _PART = 10  # of what it is trained on, the size of a dictionary whose size was not given
@@ -212,7 +212,7 @@ def evaluate(
     wanted = sorted({*depths, stored})
     seen, held_out = _stretches(rows, max(wanted))
     dictionary, samples, sample_bytes = _trained(seen, size, level, dictionary_id)
-    longest = max(piece.num_rows for piece in held_out)
+    longest = max(chunk.num_rows for chunk in held_out)
     measured = {
         depth: _measured(held_out, depth, dictionary, level, done)
         for depth in wanted
@@ -232,30 +232,30 @@ def evaluate(
 
 def held_out_bytes(sample: Sample) -> int:
     """Return the approximate number of bytes measured at each depth."""
-    return min(len(sample.data) // _LEAST_STRETCHES, _HELD_OUT_BYTES)
+    return min(len(sample.data) // _LEAST_CHUNKS, _HELD_OUT_BYTES)
 
 
 def _stretches(rows: Columns, deepest: int) -> tuple[list[Columns], list[Columns]]:
     """Return ranges to train on, and as many held-out ranges as will be measured."""
-    number = max(_LEAST_STRETCHES, min(_STRETCHES, rows.num_rows // (_LEAST_STRETCHES * _BATCHES * deepest)))
-    number -= number % _LEAST_STRETCHES
+    number = max(_LEAST_CHUNKS, min(_CHUNKS, rows.num_rows // (_LEAST_CHUNKS * _BATCHES * deepest)))
+    number -= number % _LEAST_CHUNKS
     bounds = [rows.num_rows * at // number for at in range(number + 1)]
-    pieces = [rows.slice(start, end - start) for start, end in pairwise(bounds)]
-    held_out = pieces[_LEAST_STRETCHES - 1 :: _LEAST_STRETCHES]
+    chunks = [rows.slice(start, end - start) for start, end in pairwise(bounds)]
+    held_out = chunks[_LEAST_CHUNKS - 1 :: _LEAST_CHUNKS]
     most = max(1, int(_HELD_OUT_BYTES / len(held_out) * rows.num_rows / max(rows.nbytes, 1)))
-    seen = [piece for at, piece in enumerate(pieces) if (at + 1) % _LEAST_STRETCHES]
-    return seen, [piece.slice(0, most) for piece in held_out]
+    seen = [chunk for at, chunk in enumerate(chunks) if (at + 1) % _LEAST_CHUNKS]
+    return seen, [chunk.slice(0, most) for chunk in held_out]
 
 
 def _trained(
     seen: Sequence[Columns], size: int | None, level: int, dictionary_id: int | None
 ) -> tuple[Dictionary, int, int]:
     """Return the dictionary, and the number of values and bytes that it was trained on."""
-    total = sum(piece["value"].nbytes for piece in seen)
+    total = sum(chunk["value"].nbytes for chunk in seen)
     if size is None:
         size = min(DEFAULT_DICTIONARY_SIZE, max(_LEAST_SIZE, total // _PART))
     share = min(1.0, SAMPLES_PER_SIZE * size / max(total, 1))
-    parts = (piece["value"].slice(0, ceil(share * piece.num_rows)) for piece in seen)
+    parts = (chunk["value"].slice(0, ceil(share * chunk.num_rows)) for chunk in seen)
     values = [value for part in parts for value in part if value]
     dictionary = train(values, size, level=level, dictionary_id=dictionary_id)
     return dictionary, len(values), sum(map(len, values))
@@ -265,12 +265,12 @@ def _measured(
     held_out: Sequence[Columns], depth: int, dictionary: Dictionary, level: int, done: Callable[[int], object]
 ) -> DictionaryDepth:
     batches = records = whole = plain = with_dictionary = values = 0
-    for piece in held_out:
-        record_set = uncompressed(piece, depth)
+    for chunk in held_out:
+        record_set = uncompressed(chunk, depth)
         payloads = [batch.payload for batch in read_batches(record_set)]
         headers = len(record_set) - sum(map(len, payloads))
         batches += len(payloads)
-        records += piece.num_rows
+        records += chunk.num_rows
         whole += len(record_set)
         plain += headers + sum(map(len, _packed(payloads, level, None)))
         with_dictionary += headers + sum(_NAME_BYTES + len(one) for one in _packed(payloads, level, dictionary))
@@ -304,7 +304,7 @@ def _with_packed_values(record_set: bytes, depth: int, level: int, dictionary: D
 
 
 def _values(held_out: Sequence[Columns], dictionary: Dictionary, level: int) -> dict[str, int]:
-    values = [value for piece in held_out for value in piece["value"] if value is not None]
+    values = [value for chunk in held_out for value in chunk["value"] if value is not None]
     return {
         "records": len(values),
         "bytes": sum(map(len, values)),

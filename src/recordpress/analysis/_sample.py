@@ -132,7 +132,7 @@ def _runs(size: int, expected: float, batch_bytes: float, limit: int, seed: int)
     return [_Run(start, int((at + 1) * part), (at + 1) * limit // number) for at, start in enumerate(starts)]
 
 
-class Stretch(NamedTuple):
+class ByteRange(NamedTuple):
     """Range of bytes of a segment; a sample takes the batches that begin there."""
 
     segment: Segment
@@ -143,13 +143,13 @@ class Stretch(NamedTuple):
 class SampleRun(NamedTuple):
     """Ranges to read for one part of a sample, and the uncompressed bytes to take from them."""
 
-    stretches: tuple[Stretch, ...]
+    ranges: tuple[ByteRange, ...]
     limit: int
 
     @property
     def bytes(self) -> int:
         """Maximum stored bytes to take if the records have the expected size."""
-        return min(self.limit, round(_UNKNOWN_RATIO * sum(end - start for _, start, end in self.stretches)))
+        return min(self.limit, round(_UNKNOWN_RATIO * sum(end - start for _, start, end in self.ranges)))
 
 
 def placed_runs(segments: Sequence[Segment], limit: int, seed: int) -> tuple[list[SampleRun], int]:
@@ -163,13 +163,13 @@ def placed_runs(segments: Sequence[Segment], limit: int, seed: int) -> tuple[lis
     for run in runs:
         end = min(run.end, run.start + 2 * each)  # batches that gain nothing take more than their records
         first = max(bisect_right(starts, run.start) - 1, 0)
-        stretches = []
+        ranges = []
         for segment, start, size in zip(segments[first:], starts[first:], sizes[first:], strict=False):
             if start >= end:
                 break
             if size:
-                stretches.append(Stretch(segment, max(run.start - start, 0), min(end - start, size)))
-        found.append(SampleRun(tuple(stretches), each))
+                ranges.append(ByteRange(segment, max(run.start - start, 0), min(end - start, size)))
+        found.append(SampleRun(tuple(ranges), each))
     return found, total
 
 
@@ -180,7 +180,7 @@ def _size_of(segment: Segment) -> int:
 def sample_run(run: SampleRun) -> Sample:
     """Take the sample of one part; it is empty if no record is intact."""
     sample = Sample()
-    for segment, start, end in run.stretches:
+    for segment, start, end in run.ranges:
         if len(sample.data) < run.limit:
             with _opened(segment) as file:
                 _take_run(sample, segment, file, _Run(start, end, run.limit), start, min(end, file.size))

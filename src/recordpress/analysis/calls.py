@@ -194,7 +194,7 @@ def train_dictionary(
 ) -> "DictionaryTraining":
     """Train a zstd dictionary on the values of a log, and measure whether it pays.
 
-    It is trained on three quarters of a sample, and measured on the rest, which it has not seen: 4 to 16 stretches of
+    It is trained on three quarters of a sample, and measured on the rest, which it has not seen: 4 to 16 chunks of
     records that follow each other, of which every fourth is held out. Their records are cut into batches of each depth,
     and compared with what zstd makes of these batches without a dictionary.
 
@@ -213,7 +213,7 @@ def train_dictionary(
         not.
     sample_bytes : int
         Most bytes of the sample, uncompressed, which is taken as `analyze` takes it. The dictionary is trained on at
-        most a hundred times its size, from each stretch alike.
+        most a hundred times its size, from each chunk alike.
     seed : int
         Places the sample in a larger log.
     dictionary_id : int, optional

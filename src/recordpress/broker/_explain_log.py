@@ -140,7 +140,7 @@ class LogExplainer:
 
     def _segment(self, partition: Partition, segment: Segment) -> Iterator[int]:
         """Count and open the batches of a segment; yield the size of each."""
-        file = FileRecords(buffered(segment.open()), complete=not segment.is_last)  # one piece has headers and batches
+        file = FileRecords(buffered(segment.open()), complete=not segment.is_last)  # one chunk has headers and batches
         with file:
             try:
                 for header in file.walk():

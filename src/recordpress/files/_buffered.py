@@ -1,4 +1,4 @@
-"""Random access to a remote file, in pieces large enough to keep requests few."""
+"""Random access to a remote file, in chunks large enough to keep requests few."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LARGEST = 8 << 20  # the latency of a request is then a small part of its time
 
 
 class Buffered(RandomAccessFile):
-    """Keeps the last piece in memory. Pieces grow while reads go on where the last one ended.
+    """Keeps the last chunk in memory. Chunks grow while reads go on where the last one ended.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Buffered(RandomAccessFile):
         self._file = file
         self._start = 0
         self._data = b""
-        self._piece = _SMALLEST
+        self._chunk = _SMALLEST
 
     def read_at(self, position: int, length: int) -> bytes:
         end = min(position + length, self.size)
@@ -42,9 +42,9 @@ class Buffered(RandomAccessFile):
 
     def _read(self, position: int, end: int) -> None:
         goes_on = bool(self._data) and self._start < position <= self._start + len(self._data)
-        self._piece = min(2 * self._piece, _LARGEST) if goes_on else _SMALLEST
+        self._chunk = min(2 * self._chunk, _LARGEST) if goes_on else _SMALLEST
         self._start = position
-        self._data = self._file.read_at(position, min(max(end - position, self._piece), self.size - position))
+        self._data = self._file.read_at(position, min(max(end - position, self._chunk), self.size - position))
 
     def close(self) -> None:
         """Close the file."""

@@ -93,7 +93,7 @@ class RandomAccessFile(ABC):
     size : int
         Bytes when it was opened; bytes appended later are not read.
     is_remote : bool
-        Each read is a request, so reading ahead and larger pieces pay off.
+        Each read is a request, so reading ahead and larger chunks pay off.
     start : int
         Where reading begins: 0 but for a part of a file.
 

@@ -1,6 +1,6 @@
 """A part of a file, read from start to end, for a caller that needs a file object: `recordpress.iter_columns`.
 
-From a remote store the next piece is fetched while the last one is used. Each fetch has a separate thread that ends
+From a remote store the next chunk is fetched while the last one is used. Each fetch has a separate thread that ends
 with it: a reader that stops early, or is interrupted, leaves no thread waiting for work.
 """
 
@@ -94,11 +94,11 @@ class SequentialFile:
 
 
 class _ReadAhead(SequentialFile):
-    """Sequential file of a remote store, with the next piece on its way."""
+    """Sequential file of a remote store, with the next chunk on its way."""
 
-    def __init__(self, file: RandomAccessFile, start: int, end: int, piece: int) -> None:
+    def __init__(self, file: RandomAccessFile, start: int, end: int, chunk: int) -> None:
         super().__init__(file, start, end)
-        self._piece = piece
+        self._chunk = chunk
         self._current = io.BytesIO()
         self._current_size = 0
         self._current_end = start  # of it, in the file
@@ -120,7 +120,7 @@ class _ReadAhead(SequentialFile):
         return count
 
     def _fetched(self) -> bool:
-        """Move to the next piece, if there is one, and start to fetch the one after it."""
+        """Move to the next chunk, if there is one, and start to fetch the one after it."""
         fetch = self._next or self._fetch()
         if fetch is None:
             return False
@@ -134,7 +134,7 @@ class _ReadAhead(SequentialFile):
         return True
 
     def _fetch(self) -> Background[bytes] | None:
-        length = min(self._piece, self._end - self._position)
+        length = min(self._chunk, self._end - self._position)
         if length <= 0:
             return None
         position = self._position
@@ -154,7 +154,7 @@ class _ReadAhead(SequentialFile):
 
 
 def read_ahead(
-    file: RandomAccessFile, start: int = 0, end: int | None = None, piece: int = READ_AHEAD_BYTES
+    file: RandomAccessFile, start: int = 0, end: int | None = None, chunk: int = READ_AHEAD_BYTES
 ) -> SequentialFile:
     """A file object over a part of a file, which fetches from a remote store ahead of its reader.
 
@@ -164,8 +164,8 @@ def read_ahead(
         Stays open.
     start, end : int
         The bytes to read; by default the whole file.
-    piece : int
-        Bytes of one request to a remote store. At most two pieces are in memory. Local files are read in the sizes that
+    chunk : int
+        Bytes of one request to a remote store. At most two chunks are in memory. Local files are read in the sizes that
         `readinto` is called with: the system reads ahead.
 
     Returns
@@ -183,4 +183,4 @@ def read_ahead(
     175
     """
     end = file.size if end is None else min(end, file.size)
-    return _ReadAhead(file, start, end, piece) if file.is_remote else SequentialFile(file, start, end)
+    return _ReadAhead(file, start, end, chunk) if file.is_remote else SequentialFile(file, start, end)

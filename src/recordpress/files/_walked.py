@@ -2,7 +2,7 @@
 
 ::
 
-    kept      │ piece │ piece │ fetched ahead │
+    kept      │ chunk │ chunk │ fetched ahead │
     walk          ──────►──────►
 """
 
@@ -20,7 +20,7 @@ from recordpress.files._read_ahead import READ_AHEAD_BYTES
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-WALK_BYTES = 1 << 20  # less than a piece, so that the next is not waited for while the walk is in the one before
+WALK_BYTES = 1 << 20  # less than a chunk, so that the next is not waited for while the walk is in the one before
 """What a walk over a remote file should read at a time.
 
 Examples
@@ -32,10 +32,10 @@ Examples
 
 
 class Walked(RandomAccessFile):
-    """The bytes of a remote file, fetched in large pieces.
+    """The bytes of a remote file, fetched in large chunks.
 
-    From the second piece on, the next piece is fetched ahead. Nothing is fetched twice unless the walk goes back more
-    than a piece.
+    From the second chunk on, the next chunk is fetched ahead. Nothing is fetched twice unless the walk goes back more
+    than a chunk.
 
     Not for several threads.
 
@@ -43,8 +43,8 @@ class Walked(RandomAccessFile):
     ----------
     file : RandomAccessFile
         Stays open.
-    piece : int
-        Bytes of one request. At most four pieces are in memory.
+    chunk : int
+        Bytes of one request. At most four chunks are in memory.
 
     Examples
     --------
@@ -57,15 +57,15 @@ class Walked(RandomAccessFile):
 
     is_remote = False  # what is read here is mostly in memory: nobody needs to read it ahead once more
 
-    def __init__(self, file: RandomAccessFile, piece: int = READ_AHEAD_BYTES) -> None:
+    def __init__(self, file: RandomAccessFile, chunk: int = READ_AHEAD_BYTES) -> None:
         self.name = file.name
         self.size = file.size
         self.start = file.start
         self._file = file
-        self._piece = piece
-        self._pieces: deque[tuple[int, bytes]] = deque()  # each begins where the one before it ends
+        self._chunk = chunk
+        self._chunks: deque[tuple[int, bytes]] = deque()  # each begins where the one before it ends
         self._end = 0  # of the last
-        self._next: Background[bytes] | None = None  # the piece that begins there
+        self._next: Background[bytes] | None = None  # the chunk that begins there
 
     def read_at(self, position: int, length: int) -> bytes:
         data = bytearray(max(min(length, self.size - position), 0))
@@ -85,43 +85,43 @@ class Walked(RandomAccessFile):
         self._move_to(position)
         while self._end < end:
             self._fetch(end)
-        for start, piece in self._pieces:
-            first, last = max(position, start), min(end, start + len(piece))
+        for start, chunk in self._chunks:
+            first, last = max(position, start), min(end, start + len(chunk))
             if first < last:
-                view[first - position : last - position] = memoryview(piece)[first - start : last - start]
+                view[first - position : last - position] = memoryview(chunk)[first - start : last - start]
         return len(view)
 
     def _move_to(self, position: int) -> None:
-        """Keep the piece before the one that is there; begin again if the walk went farther than to the next."""
-        while len(self._pieces) > 1 and self._end_of(1) <= position:
-            self._pieces.popleft()
-        first = self._pieces[0][0] if self._pieces else self._end
-        if first <= position <= self._end + (self._piece if self._next else 0):
+        """Keep the chunk before the one that is there; begin again if the walk went farther than to the next."""
+        while len(self._chunks) > 1 and self._end_of(1) <= position:
+            self._chunks.popleft()
+        first = self._chunks[0][0] if self._chunks else self._end
+        if first <= position <= self._end + (self._chunk if self._next else 0):
             return
-        goes_on = bool(self._pieces) and self._end < position <= self._end + self._piece  # past an entry's payload
+        goes_on = bool(self._chunks) and self._end < position <= self._end + self._chunk  # past an entry's payload
         self._drop_next()
-        self._pieces.clear()
+        self._chunks.clear()
         if goes_on:
-            self._pieces.append((position, b""))
+            self._chunks.append((position, b""))
         self._end = position
 
     def _end_of(self, number: int) -> int:
-        start, piece = self._pieces[number]
-        return start + len(piece)
+        start, chunk = self._chunks[number]
+        return start + len(chunk)
 
     def _fetch(self, end: int) -> None:
-        """Return the next piece, and the one after it in the background if the walk continues."""
-        goes_on = bool(self._pieces)
+        """Return the next chunk, and the one after it in the background if the walk continues."""
+        goes_on = bool(self._chunks)
         start = self._end
         if self._next is None:
-            length = min(max(self._piece, end - start), self.size - start)
+            length = min(max(self._chunk, end - start), self.size - start)
             data = self._file.read_exactly(start, length)
         else:
             data = self._next.result()  # an interrupt here must not lose the thread
             self._next = None
-        self._pieces.append((start, data))
+        self._chunks.append((start, data))
         self._end = start + len(data)
-        length = min(self._piece, self.size - self._end)
+        length = min(self._chunk, self.size - self._end)
         if goes_on and length:
             ahead = self._end
             self._next = Background(lambda: self._file.read_exactly(ahead, length), "recordpress read-ahead")
@@ -133,19 +133,19 @@ class Walked(RandomAccessFile):
 
     def close(self) -> None:
         """End the fetch. The file stays open: it is the caller's."""
-        self._pieces.clear()
+        self._chunks.clear()
         self._drop_next()
 
 
 @contextmanager
-def walked(file: RandomAccessFile, piece: int = READ_AHEAD_BYTES) -> Iterator[RandomAccessFile]:
+def walked(file: RandomAccessFile, chunk: int = READ_AHEAD_BYTES) -> Iterator[RandomAccessFile]:
     """The file as a forward walk should read it: a remote one by `Walked`, others as they are.
 
     Parameters
     ----------
     file : RandomAccessFile
         Stays open.
-    piece : int
+    chunk : int
         As for `Walked`.
 
     Yields
@@ -163,5 +163,5 @@ def walked(file: RandomAccessFile, piece: int = READ_AHEAD_BYTES) -> Iterator[Ra
     if not file.is_remote:
         yield file
         return
-    with Walked(file, piece) as ahead:
+    with Walked(file, chunk) as ahead:
         yield ahead

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 Look: TypeAlias = Callable[[RandomAccessFile], None]
 
 COPY_RULE = "verification of the copy"
-_PIECE_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
+_CHUNK_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 
 
 class ReadBack(RandomAccessFile):
-    """A file that is read from beginning to end in large pieces; no read may start before the one before it."""
+    """A file that is read from beginning to end in large chunks; no read may start before the one before it."""
 
     is_remote = False  # there is nothing to be read ahead
 
@@ -29,7 +29,7 @@ class ReadBack(RandomAccessFile):
         self._file = file
         self._checksum = 0
         self._begin = self._end = 0  # of what is in memory
-        self._block = bytearray(min(_PIECE_BYTES, file.size))
+        self._block = bytearray(min(_CHUNK_BYTES, file.size))
 
     def read_at(self, position: int, length: int) -> bytes:
         data = bytearray(max(min(length, self.size - position), 0))
@@ -52,9 +52,9 @@ class ReadBack(RandomAccessFile):
         return self._checksum
 
     def _read_on(self, position: int) -> None:
-        """The next piece; what is in memory stays there from a position on."""
+        """The next chunk; what is in memory stays there from a position on."""
         kept = self._block[max(position - self._begin, 0) : self._end - self._begin]
-        wanted = min(_PIECE_BYTES, self.size - self._end)
+        wanted = min(_CHUNK_BYTES, self.size - self._end)
         if len(self._block) < len(kept) + wanted:
             self._block = bytearray(len(kept) + wanted)
         view = memoryview(self._block)

@@ -52,14 +52,14 @@ def _schema() -> pa.Schema:
 
 def _headers_in(segment: Segment, check_crcs: bool) -> Iterator[tuple[BatchTable, bytearray | None]]:
     with segment.records() as file:
-        hop = file.headers()
+        walk = file.headers()
         try:
-            while (found := hop.table(_ROWS_AT_ONCE, check_crcs))[0]:
+            while (found := walk.table(_ROWS_AT_ONCE, check_crcs))[0]:
                 yield found
         except RecordpressError as error:
-            file.check_end(hop, error)
+            file.check_end(walk, error)
         else:
-            file.check_end(hop)
+            file.check_end(walk)
 
 
 def _columns(headers: BatchTable, is_valid: bytearray | None) -> dict[str, Any]:

@@ -98,9 +98,9 @@ def _batches_in(
     partition: Partition, segment: Segment, check_crcs: bool, findings: list[Finding] | None
 ) -> Iterator[LogBatch]:
     with segment.records() as file:
-        hop = file.headers()
-        for header in file.walk(hop):
-            is_valid = hop.checksum_error() is None if check_crcs else None
+        walk = file.headers()
+        for header in file.walk(walk):
+            is_valid = walk.checksum_error() is None if check_crcs else None
             yield LogBatch(partition.topic, partition.partition, segment.url, header, is_valid)
         if findings is not None:
             findings += tail_findings(segment, file)

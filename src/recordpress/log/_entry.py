@@ -18,8 +18,8 @@ def read_entry(file: RandomAccessFile, position: int, size: int) -> bytes:
 def check_entry(file: RandomAccessFile, position: int) -> None:
     """Verify the checksum of an entry. It is read in chunks, so a false size field costs no memory."""
     with walked(file) as stepped:
-        hop = HeaderWalk(stepped, position=position)
-        next(hop)
-        error = hop.checksum_error()
+        walk = HeaderWalk(stepped, position=position)
+        next(walk)
+        error = walk.checksum_error()
     if error is not None:
         raise error

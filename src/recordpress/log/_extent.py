@@ -168,9 +168,9 @@ def near_the_end(segment: SegmentFiles, file: FileRecords) -> HeaderWalk:
         return last_entries(segment.base_offset, file.file) or file.headers()
     if entry is None or not 0 < entry.position < file.size:
         return file.headers()
-    hop = file.headers(entry.position)
+    walk = file.headers(entry.position)
     first, last = segment.base_offset, segment.base_offset + INT32_MAX
-    return hop if hop.at_entry(entry.position, first, last) else file.headers()
+    return walk if walk.at_entry(entry.position, first, last) else file.headers()
 
 
 # --- the offsets of one batch ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The record set in one ``.log`` file, in pieces of whole entries (Kafka's FileRecords and FileLogInputStream)."""
+"""The record set in one ``.log`` file, in chunks of whole entries (Kafka's FileRecords and FileLogInputStream)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from recordpress.record import read_batches
 from recordpress.record.header import BatchHeader
 
 # Large enough to hide a call's fixed costs, small enough for several to be in memory.
-PIECE_BYTES = 16 << 20
+CHUNK_BYTES = 16 << 20
 
 OnCorrupt: TypeAlias = Literal["raise", "skip", "stop"]
 
@@ -119,20 +119,20 @@ class FileRecords:
             walked.close()
         self.file.close()
 
-    def pieces(self) -> Iterator[tuple[int, memoryview]]:
-        """Whole entries, about 16 MiB at a time and at least one, each piece with its position.
+    def chunks(self) -> Iterator[tuple[int, memoryview]]:
+        """Whole entries, about 16 MiB at a time and at least one, each chunk with its position.
 
-        A piece ends before the first entry that begins at a multiple of 16 MiB or later, counted from the beginning of
-        the file. So a part of the file that begins there has the pieces that the whole file has.
+        A chunk ends before the first entry that begins at a multiple of 16 MiB or later, counted from the beginning of
+        the file. So a part of the file that begins there has the chunks that the whole file has.
 
         Raises
         ------
         CorruptRecordError
-            An impossible entry, or an end that the file may not have; pieces before it are handed out.
+            An impossible entry, or an end that the file may not have; chunks before it are handed out.
         """
-        while self.valid_bytes < self.size and (piece := self._piece()):
-            yield self.valid_bytes, piece
-            self.valid_bytes += len(piece)
+        while self.valid_bytes < self.size and (chunk := self._chunk()):
+            yield self.valid_bytes, chunk
+            self.valid_bytes += len(chunk)
         self._end(self.valid_bytes, self.next_offset)
 
     def headers(self, position: int | None = None, *, window_bytes: int | None = None) -> HeaderWalk:
@@ -143,8 +143,8 @@ class FileRecords:
         position : int, optional
             Of an entry; by default the first.
         window_bytes : int, optional
-            Of one read; else the hop chooses. A remote file is then read in large pieces, never by an entry, and the
-            next piece while the walk is in the one before.
+            Of one read; else the walk chooses. A remote file is then read in large chunks, never by an entry, and the
+            next chunk while the walk is in the one before.
         """
         at = self.file.start if position is None else position
         file = self.file
@@ -155,7 +155,7 @@ class FileRecords:
 
     def walk(
         self,
-        hop: HeaderWalk | None = None,
+        walk: HeaderWalk | None = None,
         *,
         transactional: bool = False,
         idempotent: bool = False,
@@ -166,7 +166,7 @@ class FileRecords:
 
         Parameters
         ----------
-        hop : HeaderWalk, optional
+        walk : HeaderWalk, optional
             A walk over this file, which continues where it is. By default it begins at the first entry.
         transactional : bool
             Only batches of transactions.
@@ -180,15 +180,15 @@ class FileRecords:
         Raises
         ------
         CorruptRecordError
-            As `pieces`.
+            As `chunks`.
         """
-        hop = hop or self.headers()
+        walk = walk or self.headers()
         goes_on = True
         while goes_on:
             wrong, goes_on = None, False
             try:
-                for header in hop.transactional() if transactional else hop.idempotent() if idempotent else hop:
-                    wrong = hop.checksum_error() if check_crcs else None
+                for header in walk.transactional() if transactional else walk.idempotent() if idempotent else walk:
+                    wrong = walk.checksum_error() if check_crcs else None
                     if wrong is None:
                         yield header
                     elif on_corrupt == "skip":
@@ -197,23 +197,23 @@ class FileRecords:
                     else:
                         break
                 else:
-                    self.check_end(hop)
+                    self.check_end(walk)
             except RecordpressError as error:
-                goes_on = self._passes(hop, error, on_corrupt)
+                goes_on = self._passes(walk, error, on_corrupt)
             if wrong is not None:
                 raise wrong
 
-    def _passes(self, hop: HeaderWalk, error: RecordpressError, on_corrupt: OnCorrupt) -> bool:
+    def _passes(self, walk: HeaderWalk, error: RecordpressError, on_corrupt: OnCorrupt) -> bool:
         """Whether an intact entry follows an error, which is not zeros at the end of the log."""
         try:
-            self.check_end(hop, error)
+            self.check_end(walk, error)
         except RecordpressError as damage:
             if on_corrupt != "skip":
                 raise
-            return self._next_entry(hop, damage, hop.next_offset) is not None
+            return self._next_entry(walk, damage, walk.next_offset) is not None
         return False
 
-    def check_end(self, hop: HeaderWalk, error: RecordpressError | None = None) -> None:
+    def check_end(self, walk: HeaderWalk, error: RecordpressError | None = None) -> None:
         """Check the end of a walk by headers, which came to the end of the file or to an error.
 
         Raises
@@ -221,9 +221,9 @@ class FileRecords:
         CorruptRecordError
             The error, unless nothing but zeros is there; or an end that the file may not have.
         """
-        if error is not None and not self._is_zero(hop.position):
+        if error is not None and not self._is_zero(walk.position):
             raise error
-        self._end(hop.position, hop.next_offset)
+        self._end(walk.position, walk.next_offset)
 
     def columns(
         self,
@@ -327,17 +327,17 @@ class FileRecords:
         self.findings += [Finding.of_error(error, file=self.path) for error in errors[: len(errors) - is_framing]]
         return is_framing
 
-    def _next_entry(self, hop: HeaderWalk, error: RecordpressError, next_offset: int | None) -> int | None:
+    def _next_entry(self, walk: HeaderWalk, error: RecordpressError, next_offset: int | None) -> int | None:
         """Where the next intact entry begins; otherwise None. The damage before it is a finding."""
         self.trailing_bytes = 0  # these bytes are not the end of the file, or not one that it may have
-        start = hop.position
-        found = hop.search(start + 1, self.base_offset, min(self.base_offset + INT32_MAX, INT64_MAX))
-        end = hop.position if found else self.size
+        start = walk.position
+        found = walk.search(start + 1, self.base_offset, min(self.base_offset + INT32_MAX, INT64_MAX))
+        end = walk.position if found else self.size
         what = f"skipped up to byte {end}" if found else "no intact entry follows"
         message = f"{error.message}; {what}"
         place = (self.path, start, end - start, next_offset)
         self.findings.append(Finding(*place, error.rule or "", message, error.field_position))
-        return hop.position if found else None
+        return walk.position if found else None
 
     def _is_zero(self, position: int) -> bool:
         """Whether the entry there is nothing but zeros, so that it may be the tail of a file that was preallocated."""
@@ -371,20 +371,20 @@ class FileRecords:
         """
         return read_entry(self.file, position, size)
 
-    def _piece(self) -> memoryview:
-        """The whole entries in the next piece; none where the tail begins."""
+    def _chunk(self) -> memoryview:
+        """The whole entries in the next chunk; none where the tail begins."""
         position = self.valid_bytes
         left = self.size - position
-        wanted = PIECE_BYTES - position % PIECE_BYTES
-        # most often the entry that lies over the piece's end is read with it
-        data = self.read(position, min(max(wanted + PIECE_BYTES // 64, ENTRY_PREFIX), left))
+        wanted = CHUNK_BYTES - position % CHUNK_BYTES
+        # most often the entry that lies over the chunk's end is read with it
+        data = self.read(position, min(max(wanted + CHUNK_BYTES // 64, ENTRY_PREFIX), left))
         whole = self._whole(data, wanted)
         if whole or len(data) == left:
             return memoryview(data)[:whole]
         size = LOG_OVERHEAD + int.from_bytes(data[8:LOG_OVERHEAD], "big")
         if size == LOG_OVERHEAD or size > left:
             return memoryview(b"")
-        check_entry(self.file, position)  # it is larger than a piece
+        check_entry(self.file, position)  # it is larger than a chunk
         data = self.read(position, size)
         return memoryview(data)[: self._whole(data, size)]
 

@@ -1,4 +1,4 @@
-"""Files of JSON lines, which are written and read in pieces: their size has no limit, that of a line has one."""
+"""Files of JSON lines, which are written and read in chunks: their size has no limit, that of a line has one."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 from recordpress.errors import CorruptRecordError
 from recordpress.files import RandomAccessFile, Writer
 
-_PIECE = 1 << 20  # bytes of one write and of one read, and the most of a line
+_CHUNK = 1 << 20  # bytes of one write and of one read, and the most of a line
 
 
 def write_lines(writer: Writer, values: Iterable[Any]) -> None:
     """Write each value as one line; raise a ValueError for one that `read_lines` would refuse."""
     encode = json.JSONEncoder(separators=(",", ":"), check_circular=False, default=list).encode
-    piece: list[bytes] = []
+    chunk: list[bytes] = []
     size = 0
     for value in values:
         line = encode(value).encode() + b"\n"
-        if len(line) > _PIECE:
-            raise ValueError(f"a line of {len(line)} bytes, of at most {_PIECE}: {line[:100]!r}")
-        piece.append(line)
+        if len(line) > _CHUNK:
+            raise ValueError(f"a line of {len(line)} bytes, of at most {_CHUNK}: {line[:100]!r}")
+        chunk.append(line)
         size += len(line)
-        if size >= _PIECE:
-            writer.write(b"".join(piece))
-            piece, size = [], 0
-    writer.write(b"".join(piece))
+        if size >= _CHUNK:
+            writer.write(b"".join(chunk))
+            chunk, size = [], 0
+    writer.write(b"".join(chunk))
 
 
 def read_lines(file: RandomAccessFile, rule: str) -> Iterator[Any]:
@@ -34,10 +34,10 @@ def read_lines(file: RandomAccessFile, rule: str) -> Iterator[Any]:
     decode = json.JSONDecoder().decode
     position, rest = 0, b""
     while position < file.size:
-        piece = rest + file.read_exactly(position, min(_PIECE, file.size - position))
+        chunk = rest + file.read_exactly(position, min(_CHUNK, file.size - position))
         start = position - len(rest)
-        position = start + len(piece)
-        lines = piece.split(b"\n")
+        position = start + len(chunk)
+        lines = chunk.split(b"\n")
         rest = lines.pop()
         for line in lines:
             try:
@@ -47,7 +47,7 @@ def read_lines(file: RandomAccessFile, rule: str) -> Iterator[Any]:
                     f"not JSON: {error}"[:300], file=file.name, position=start, rule=rule
                 ) from None
             start += len(line) + 1
-        if len(rest) > _PIECE:
-            raise CorruptRecordError(f"a line has more than {_PIECE} bytes", file=file.name, position=start, rule=rule)
+        if len(rest) > _CHUNK:
+            raise CorruptRecordError(f"a line has more than {_CHUNK} bytes", file=file.name, position=start, rule=rule)
     if rest:
         raise CorruptRecordError("the last line is cut", file=file.name, position=position - len(rest), rule=rule)

@@ -65,8 +65,8 @@ def entry_places(segment: Segment, positions: list[int]) -> list[EntryPlace | No
             segment.open() as file,
             walked(file) as source,
         ):  # its reader reports it
-            hop = HeaderWalk(source)
-            return [EntryPlace(_walked_to(hop, segment, position), hop.extent) for position in positions]
+            walk = HeaderWalk(source)
+            return [EntryPlace(_walked_to(walk, segment, position), walk.extent) for position in positions]
     return [None] * len(positions)
 
 
@@ -112,19 +112,19 @@ def _entry_from(
         return EntryPlace(max(0, min(position, file.size)), None)
     if known is not None and (known.position == file.size or _is_sound(file, known.position)):
         return known
-    hop = None if index is None else _indexed(segment, file, index, position)
-    if hop is None or not _passes(hop, position):
+    walk = None if index is None else _indexed(segment, file, index, position)
+    if walk is None or not _passes(walk, position):
         if not is_checked(segment):
             return EntryPlace(_by_search(segment, file, position), None)
-        hop = HeaderWalk(file)
-        return EntryPlace(_walked_to(hop, segment, position), hop.extent)
-    return EntryPlace(_reached(hop, position), hop.extent)
+        walk = HeaderWalk(file)
+        return EntryPlace(_walked_to(walk, segment, position), walk.extent)
+    return EntryPlace(_reached(walk, position), walk.extent)
 
 
-def _walked_to(hop: HeaderWalk, segment: Segment, position: int) -> int:
-    while not _passes(hop, position) and hop.search(hop.position + 1, *_offsets(segment)):
+def _walked_to(walk: HeaderWalk, segment: Segment, position: int) -> int:
+    while not _passes(walk, position) and walk.search(walk.position + 1, *_offsets(segment)):
         pass  # damage, as a reader of the whole file passes it
-    return _reached(hop, position)
+    return _reached(walk, position)
 
 
 def _indexed(segment: Segment, file: RandomAccessFile, index: OffsetIndex, position: int) -> HeaderWalk | None:
@@ -133,52 +133,52 @@ def _indexed(segment: Segment, file: RandomAccessFile, index: OffsetIndex, posit
     if not number:
         return HeaderWalk(file)
     offset, at = index[number - 1]
-    hop = HeaderWalk(file, position=at)
-    if not hop.at_entry(at, *_offsets(segment)):
+    walk = HeaderWalk(file, position=at)
+    if not walk.at_entry(at, *_offsets(segment)):
         return None
-    return hop if not is_checked(segment) or _is_sound(file, at, offset) else None
+    return walk if not is_checked(segment) or _is_sound(file, at, offset) else None
 
 
 def _is_sound(file: RandomAccessFile, position: int, offset: int = INT64_MAX) -> bool:
     """Whether an intact batch is there that may have this offset, or be before it."""
     with suppress(RecordpressError):
-        hop = HeaderWalk(file, position=min(position, file.size))
-        header = next(hop, None)
-        return header is not None and header.base_offset <= offset and hop.checksum_error() is None
+        walk = HeaderWalk(file, position=min(position, file.size))
+        header = next(walk, None)
+        return header is not None and header.base_offset <= offset and walk.checksum_error() is None
     return False
 
 
-def _passes(hop: HeaderWalk, position: int) -> bool:
+def _passes(walk: HeaderWalk, position: int) -> bool:
     """Whether whole entries lead to a position, or to a file's end before it."""
     with suppress(RecordpressError):
-        hop.pass_over(position)
+        walk.pass_over(position)
         return True
     return False
 
 
-def _reached(hop: HeaderWalk, position: int) -> int:
+def _reached(walk: HeaderWalk, position: int) -> int:
     """Where a walk passed a position; the file's end if it ended before it."""
-    return hop.position if hop.position >= position else hop.end
+    return walk.position if walk.position >= position else walk.end
 
 
 def _by_search(segment: Segment, file: RandomAccessFile, position: int) -> int:
-    hop = HeaderWalk(file)
-    is_found = hop.search(position, *_offsets(segment))
-    found = hop.position if is_found else file.size
+    walk = HeaderWalk(file)
+    is_found = walk.search(position, *_offsets(segment))
+    found = walk.position if is_found else file.size
     if is_found and _leads_on(HeaderWalk(file, position=found)):
         return found
     walk = HeaderWalk(file)
     return _reached(walk, position) if _passes(walk, position) else found
 
 
-def _leads_on(hop: HeaderWalk) -> bool:
+def _leads_on(walk: HeaderWalk) -> bool:
     """Whether entries with rising offsets follow one another from here on."""
     next_offset = 0
     try:
         for _ in range(_PROOF_BATCHES):
-            header = next(hop, None)
+            header = next(walk, None)
             if header is None:
-                return hop.position == hop.end
+                return walk.position == walk.end
             if header.base_offset < next_offset or header.last_offset < header.base_offset:
                 return False
             next_offset = header.next_offset

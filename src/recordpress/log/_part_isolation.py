@@ -103,15 +103,15 @@ class _PartSearch(TransactionSearch):
             return
         watched = dict(self.open)
         with segment.records() as file:
-            hop = file.headers()
+            walk = file.headers()
             try:
-                for header in file.walk(hop, transactional=True, on_corrupt="skip" if self.skip else "raise"):
+                for header in file.walk(walk, transactional=True, on_corrupt="skip" if self.skip else "raise"):
                     self._end(header, file, watched)
                     if not watched:
                         break
             except CorruptRecordError as error:
                 self.error = error
-            self.note_order(hop)
+            self.note_order(walk)
         self.open = watched
 
     def _end(self, header: BatchHeader, file: FileRecords, watched: dict[int, int]) -> None:

@@ -394,29 +394,29 @@ class LogReader(StreamedRows):
             return self._start_by_indexes(segment, file, walk)
         if start_offset is None and walk.end is None and walk.timestamp is None:
             return _Start(file.file.start, None)
-        hop = file.headers()
+        headers = file.headers()
         try:
-            hop.survey(start_offset, walk.end, walk.timestamp)
-            file.check_end(hop)
+            headers.survey(start_offset, walk.end, walk.timestamp)
+            file.check_end(headers)
         except DAMAGE as error:
             try:
-                file.check_end(hop, error)  # zeros
+                file.check_end(headers, error)  # zeros
             except DAMAGE:
                 return None
         file.trailing_bytes = 0
-        extent = hop.extent
+        extent = headers.extent
         if extent is None:
             return _Start(file.file.start, None)
-        if hop.descends or (walk.frontier.next_offset is not None and extent[0] < walk.frontier.next_offset):
+        if headers.descends or (walk.frontier.next_offset is not None and extent[0] < walk.frontier.next_offset):
             return None
-        if hop.has_wrappers and walk.end is not None and extent[1] > walk.end:
+        if headers.has_wrappers and walk.end is not None and extent[1] > walk.end:
             return None  # where they begin, their headers do not say: one that follows the end may reach back over it
-        if hop.wanted is not None:
-            return _Start(*hop.wanted, extent[1])
-        if hop.position == hop.end:
+        if headers.wanted is not None:
+            return _Start(*headers.wanted, extent[1])
+        if headers.position == headers.end:
             file.next_offset = extent[1]
             return _NOTHING
-        return _Start(hop.position, None, None, extent[1])
+        return _Start(headers.position, None, None, extent[1])
 
     def _start_by_indexes(self, segment: Segment, file: FileRecords, walk: _Walk) -> _Start:
         offset = self._options.start_offset

@@ -78,9 +78,9 @@ class SegmentSeek:
     @cached_property
     def _last_entries(self) -> tuple[HeaderWalk, int, int] | None:
         """A walk over the last entries of a remote file, which most seeks are for; its start, and its first offset."""
-        hop = last_entries(self.base_offset, self.file) if self.file.is_remote else None
-        header = None if hop is None else next(hop, None)
-        return None if hop is None or header is None else (hop, header.position, header.base_offset)
+        walk = last_entries(self.base_offset, self.file) if self.file.is_remote else None
+        header = None if walk is None else next(walk, None)
+        return None if walk is None or header is None else (walk, header.position, header.base_offset)
 
     def offset(self, target: int) -> BatchHeader | None:
         """The first batch whose last offset is at least `target`; None if it would be after this segment."""
@@ -90,24 +90,24 @@ class SegmentSeek:
         """The first record from `start_offset` on whose timestamp is at least `target`, in ms, as Kafka's ListOffsets
         finds it (FileRecords.searchForTimestamp); otherwise None in this segment.
         """
-        hop = self._hop(max(start_offset, self._before(target)))
-        while header := hop.find_timestamp(target):
+        walk = self._hop(max(start_offset, self._before(target)))
+        while header := walk.find_timestamp(target):
             for record in self._records(header):
                 if record.timestamp >= target and record.offset >= start_offset:
                     return RecordPlace(record.offset, record.timestamp, header.position)
-            next(hop)
+            next(walk)
         return None
 
     # --- hints ------------------------------------------------------------------------------------------------------
 
     def _hop(self, target: int) -> HeaderWalk:
-        """A hop that begins at or before the batch with this offset."""
+        """A walk that begins at or before the batch with this offset."""
         index = self.index
         if index is None and target > self.base_offset and self._last_entries is not None:
-            [hop, at, first] = self._last_entries
+            [walk, at, first] = self._last_entries
             if first <= target:
-                hop.move_to(at)
-                return hop
+                walk.move_to(at)
+                return walk
         entry = index.lookup(target) if index is not None else None
         is_after = self._ends_early and entry is not None and entry.position >= self.file.size
         if index is None or entry is None or is_after or entry.position <= self._start:
@@ -123,11 +123,11 @@ class SegmentSeek:
         """An entry's error by the log: a batch must begin there, and this or a later one must end with its offset."""
         if entry.position >= self.file.size:
             return f"position {entry.position} is not in the log, which has {self.file.size} bytes"
-        hop = HeaderWalk(self.file, position=entry.position)
-        if not hop.at_entry(entry.position, self.base_offset, self.base_offset + INT32_MAX):
+        walk = HeaderWalk(self.file, position=entry.position)
+        if not walk.at_entry(entry.position, self.base_offset, self.base_offset + INT32_MAX):
             return f"no batch begins at position {entry.position} of the log"
         try:
-            header = hop.find_offset(entry.offset)
+            header = walk.find_offset(entry.offset)
             is_indexed = header is not None and self._is_indexed(header, entry)
         except RecordpressError as error:
             return f"what begins at position {entry.position} of the log is not a batch: {error.message}"

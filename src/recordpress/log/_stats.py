@@ -263,13 +263,13 @@ def _headers(segment: Segment, file: FileRecords, ranges: list[int] | None) -> I
 
 def _range(segment: Segment, file: FileRecords, position: int) -> Iterator[BatchHeader]:
     """Return the complete entries in one read from a position on; nothing if no batch begins there."""
-    hop = file.headers(position, window_bytes=RANGE_BYTES)
+    walk = file.headers(position, window_bytes=RANGE_BYTES)
     first, last = segment.base_offset, segment.base_offset + INT32_MAX
-    if position and not hop.at_entry(position, first, last):
+    if position and not walk.at_entry(position, first, last):
         return
     end = min(position + RANGE_BYTES, file.size)
-    while hop.position + LARGEST_HEADER <= end:
-        header = next(hop, None)
+    while walk.position + LARGEST_HEADER <= end:
+        header = next(walk, None)
         if header is None or header.position + header.size > end:
             return
         yield header

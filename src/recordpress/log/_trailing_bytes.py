@@ -56,9 +56,9 @@ def tail_of(file: RandomAccessFile, position: int, size: int, next_offset: int |
     return "cut"
 
 
-def _refuse_damage(hop: HeaderWalk, next_offset: int | None) -> None:
-    position, left = hop.position, hop.end - hop.position
-    if (prefix := hop.prefix()) is None:
+def _refuse_damage(walk: HeaderWalk, next_offset: int | None) -> None:
+    position, left = walk.position, walk.end - walk.position
+    if (prefix := walk.prefix()) is None:
         return
     base, length = prefix
     if length < _MIN_ENTRY_SIZE:
@@ -66,12 +66,12 @@ def _refuse_damage(hop: HeaderWalk, next_offset: int | None) -> None:
     beyond = f"entry size {length} reaches beyond the end of the file"
     if left > _LARGEST_CUT:
         raise _damage(f"{beyond}, and the {left} bytes here are more than one entry that was cut can have", position)
-    if hop.ends_with_file():
+    if walk.ends_with_file():
         raise _damage(f"{beyond}, but the checksum is right for the {left} bytes here", position)
     first = min(max(base + 1, next_offset or 0), INT64_MAX)  # and within the range of a segment
-    if hop.search(position + 1, first, min(first + INT32_MAX, INT64_MAX)):
-        raise _damage(f"{beyond}, but an intact entry with a later offset begins at byte {hop.position}", position)
-    if hop.gave_up:  # an entry that was cut does not look like thousands of headers
+    if walk.search(position + 1, first, min(first + INT32_MAX, INT64_MAX)):
+        raise _damage(f"{beyond}, but an intact entry with a later offset begins at byte {walk.position}", position)
+    if walk.gave_up:  # an entry that was cut does not look like thousands of headers
         raise _damage(f"{beyond}, and so much in it looks like entries that none can be ruled out", position)
 
 

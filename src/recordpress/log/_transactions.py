@@ -196,20 +196,20 @@ class TransactionSearch:
     def scan(self, segment: SegmentLike) -> int:
         """Scan the log; return the offset after the last batch, otherwise 0."""
         with segment.records() as file:
-            hop = file.headers()
+            walk = file.headers()
             try:
-                for header in file.walk(hop, transactional=True, on_corrupt="skip" if self.skip else "raise"):
+                for header in file.walk(walk, transactional=True, on_corrupt="skip" if self.skip else "raise"):
                     self.pass_batch(header, file)
             except CorruptRecordError as error:
                 self.error = error
-            self.note_order(hop)
-            return hop.next_offset or 0
+            self.note_order(walk)
+            return walk.next_offset or 0
 
-    def note_order(self, hop: HeaderWalk) -> None:
+    def note_order(self, walk: HeaderWalk) -> None:
         """Note whether the offsets of these headers go back behind earlier ones."""
-        if hop.extent is not None:
-            self.descends |= hop.descends or (self._reached is not None and hop.extent[0] < self._reached)
-            self._reached = max(hop.extent[1], self._reached or 0)
+        if walk.extent is not None:
+            self.descends |= walk.descends or (self._reached is not None and walk.extent[0] < self._reached)
+            self._reached = max(walk.extent[1], self._reached or 0)
 
     def pass_batch(self, header: BatchHeader, file: FileRecords) -> None:
         if not header.is_control:

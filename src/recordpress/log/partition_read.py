@@ -98,14 +98,14 @@ class PartitionRead:
 
     def _find_end(self, segment: SegmentLike) -> None:
         with segment.open() as file:
-            hop = near_the_end(segment, FileRecords(file, complete=False))
+            headers = near_the_end(segment, FileRecords(file, complete=False))
             try:
-                for _ in hop:
+                for _ in headers:
                     pass
             except CorruptRecordError:
                 pass
-            self._end_position = hop.position
-            found = hop.next_offset
+            self._end_position = headers.position
+            found = headers.next_offset
         self.end_offset = max(self.start_offset, segment.base_offset if found is None else found)
 
     def read(self, offset: int, max_bytes: int, minimum_one_batch: bool, end_offset: int | None = None) -> LogRead:

@@ -1,8 +1,8 @@
-"""A log as many pieces of work of about the same size: small segments together, large ones in parts.
+"""A log as tasks of about the same size: small segments together, large ones in parts.
 
 ::
 
-    partitions ──► plan: names and sizes ──► pieces of LogSplits ──► LogSplit.located ──► LogReader, and other tools
+    partitions ──► plan: names and sizes ──► tasks of LogSplits ──► LogSplit.located ──► LogReader, and other tools
     (open_log)     small segments packed     pickled, and sent       _part
                    large ones cut            to other processes      _part_isolation: read_committed
 
@@ -53,8 +53,8 @@ from recordpress.record.header import BatchHeader
 
 __all__ = [
     "LogSplit",
-    "Piece",
     "ReadOptions",
+    "TaskSplits",
     "batches_in",
     "digests_of",
     "offset_of_timestamp",
@@ -167,7 +167,7 @@ class LogSplit:
         return is_same and not self.start and not self.is_continued
 
 
-Piece = tuple[LogSplit, ...]
+TaskSplits = tuple[LogSplit, ...]
 
 
 def _is_there(segment: Segment) -> bool:
@@ -178,7 +178,7 @@ def _is_there(segment: Segment) -> bool:
     return True
 
 
-_MIN_REMAINDER = 16  # less than this part of a piece is not worth another opening of a file
+_MIN_REMAINDER = 16  # less than this part of a task is not worth another opening of a file
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -186,23 +186,23 @@ _MIN_REMAINDER = 16  # less than this part of a piece is not worth another openi
 
 def plan(
     partitions: Iterable[Partition],
-    piece_bytes: int,
+    task_bytes: int,
     *,
     ranges: dict[str, tuple[int | None, int | None]] | None = None,
     most_offsets: int | None = None,
     committed: bool = False,
     whole_segments: bool = False,
     with_files: bool = False,
-) -> list[Piece]:
-    """Pieces of about the same size."""
-    packer = _Packer(piece_bytes, most_offsets)
+) -> list[TaskSplits]:
+    """The splits of tasks of about the same size."""
+    packer = _Packer(task_bytes, most_offsets)
     for partition in partitions:
         start, end = (ranges or {}).get(str(partition), (None, None))
         for split, offsets in _splits_of(partition, start, end, most_offsets is not None, committed):
             located_split = _with_files(split, partition) if with_files else split
             for part, part_offsets in _cut(located_split, offsets, packer, whole_segments):
                 packer.add(part, part_offsets)
-    return packer.pieces()
+    return packer.tasks()
 
 
 def _with_files(split: LogSplit, partition: Partition) -> LogSplit:
@@ -217,28 +217,28 @@ class _Packer:
 
     def __init__(self, most_bytes: int, most_offsets: int | None) -> None:
         self.most_bytes, self.most_offsets = most_bytes, most_offsets
-        self._pieces: list[list[LogSplit]] = []
+        self._tasks: list[list[LogSplit]] = []
         self._bytes = self._offsets = 0
 
     def add(self, split: LogSplit, offsets: int) -> None:
         is_full = self._bytes + split.size > self.most_bytes or (
             self.most_offsets is not None and self._offsets + offsets > self.most_offsets
         )
-        if not self._pieces or is_full:
-            self._pieces.append([])
+        if not self._tasks or is_full:
+            self._tasks.append([])
             self._bytes = self._offsets = 0
         self._bytes += split.size
         self._offsets += offsets
-        self._pieces[-1].append(split)
+        self._tasks[-1].append(split)
 
     @property
     def room(self) -> int:
-        """How many bytes of a segment go into this piece, or into the next one, if only a crumb would fit."""
+        """How many bytes of a segment go into this task, or into the next one, if only a crumb would fit."""
         left = self.most_bytes - self._bytes
-        return left if self._pieces and left > self.most_bytes // _MIN_REMAINDER else self.most_bytes
+        return left if self._tasks and left > self.most_bytes // _MIN_REMAINDER else self.most_bytes
 
-    def pieces(self) -> list[Piece]:
-        return [tuple(_joined(piece)) for piece in self._pieces]
+    def tasks(self) -> list[TaskSplits]:
+        return [tuple(_joined(task)) for task in self._tasks]
 
 
 def _joined(splits: list[LogSplit]) -> Iterator[LogSplit]:
@@ -337,7 +337,7 @@ def _size_of(segment: Segment) -> int:
 
 
 def _cut(split: LogSplit, offsets: int | None, packer: _Packer, whole_segments: bool) -> Iterator[tuple[LogSplit, int]]:
-    """Parts that fit into pieces. The first fills the piece that is open, so that pieces have the same size and end at
+    """Parts that fit into tasks. The first fills the task that is open, so that tasks have the same size and end at
     the same time, however long segments are."""
     if offsets is not None and packer.most_offsets is not None and offsets > packer.most_offsets:
         by_size = 0 if whole_segments else -(-split.size // packer.most_bytes)
@@ -474,14 +474,14 @@ def digests_of(splits: Sequence[LogSplit], joined: bool) -> list[tuple[int, int,
 
 
 def _digest_of(segment: Segment, file: FileRecords, reached: Frontier, digest: RecordDigest) -> None:
-    """Add the records of a segment, batch by batch only from the first piece on in which offsets go back."""
+    """Add the records of a segment, batch by batch only from the first chunk on in which offsets go back."""
     end = reached.next_offset
-    for position, piece in file.pieces():
-        after = _end_if_ascending(piece, end)
+    for position, chunk in file.chunks():
+        after = _end_if_ascending(chunk, end)
         if after is None:
             break
         with located(position, file.path):
-            digest.update(piece, codecs=segment.codecs)
+            digest.update(chunk, codecs=segment.codecs)
         end = after
     else:
         reached.passed(segment, end)
@@ -495,9 +495,9 @@ def _digest_of(segment: Segment, file: FileRecords, reached: Frontier, digest: R
                 digest.update(data, start_offset=first, end_offset=last, codecs=segment.codecs)
 
 
-def _end_if_ascending(piece: memoryview, end: int | None) -> int | None:
+def _end_if_ascending(chunk: memoryview, end: int | None) -> int | None:
     """The offset after the last batch; None if one begins before `end`, the offset after the one before it."""
-    for batch in read_batches(piece):
+    for batch in read_batches(chunk):
         first = summarize_records(batch)[2] if is_wrapper(batch) else batch.base_offset
         if end is not None and first < end:
             return None

@@ -9,7 +9,7 @@ from recordpress._arguments import INT64_MAX, choice
 from recordpress.errors import RecordpressError
 from recordpress.log import Finding, Log
 from recordpress.log.copy.tasks import manifest_of
-from recordpress.log.splits import LogSplit, Piece, digests_of, plan
+from recordpress.log.splits import LogSplit, TaskSplits, digests_of, plan
 from recordpress.spark._codecs import Codecs
 from recordpress.spark._jobs import OnCorrupt, Paths, opened, schema_of, task_bytes
 from recordpress.spark._run import run, table
@@ -96,9 +96,9 @@ def compare(
     found: tuple[Digests, Digests] = tuple({key: side[key] for key in known} for side in said)  # type: ignore[assignment]
     unknown = [log.select(lambda one: (one.topic, one.partition) not in known) for log in logs]
     work = [
-        (side, piece, joined, on_corrupt == "skip")
+        (side, task, joined, on_corrupt == "skip")
         for side, log in enumerate(unknown)
-        for piece in _pieces(spark, log, joined)
+        for task in _tasks(spark, log, joined)
     ]
     damage: tuple[Damage, Damage] = {}, {}
     for (side, *_), done in zip(work, run(spark, "compare", _digests, work), strict=True):
@@ -140,22 +140,22 @@ def _bases(log: Log) -> dict[Key, list[int]]:
     }
 
 
-def _pieces(spark: SparkSession, log: Log, joined: frozenset[Key]) -> list[Piece]:
+def _tasks(spark: SparkSession, log: Log, joined: frozenset[Key]) -> list[TaskSplits]:
     """Return tasks: segments with separate digests, or a partition whose segments share a digest."""
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     together = log.select(lambda one: (one.topic, one.partition) in joined).partitions
     apart = log.select(lambda one: (one.topic, one.partition) not in joined).partitions
-    pieces = plan(apart, task_bytes(spark, total), whole_segments=True)
-    return pieces + [piece for partition in together for piece in plan([partition], _WHOLE)]
+    tasks = plan(apart, task_bytes(spark, total), whole_segments=True)
+    return tasks + [task for partition in together for task in plan([partition], _WHOLE)]
 
 
 def _digests(work: Work) -> list[Done]:
-    _, piece, joined, skip = work
-    of_partitions = groupby(piece, key=lambda split: (split.topic, split.partition))
+    _, task, joined, skip = work
+    of_partitions = groupby(task, key=lambda split: (split.topic, split.partition))
     return [(key, _digests_or_damage(tuple(splits), key in joined, skip)) for key, splits in of_partitions]
 
 
-def _digests_or_damage(splits: Piece, joined: bool, skip: bool) -> list[tuple[int, int, str]] | Finding:
+def _digests_or_damage(splits: TaskSplits, joined: bool, skip: bool) -> list[tuple[int, int, str]] | Finding:
     try:
         return digests_of(splits, joined)
     except RecordpressError as error:

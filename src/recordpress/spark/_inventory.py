@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from recordpress._arguments import check_flags
 from recordpress.log import LogStats, Share, stats_of
-from recordpress.log.splits import Piece
+from recordpress.log.splits import TaskSplits
 from recordpress.spark._codecs import Codecs
-from recordpress.spark._jobs import Paths, opened, pieces, schema_of
+from recordpress.spark._jobs import Paths, opened, schema_of, tasks
 from recordpress.spark._run import run, table
 from recordpress.spark.options import HEADER_TASK_BYTES
 
@@ -67,7 +67,7 @@ def inventory(spark: SparkSession, src: Paths, *, full: bool = False, codecs: Co
     ['gzip', 'lz4', 'none', 'snappy']
     """
     check_flags(full=full)
-    work = pieces(spark, opened(src, codecs), most=HEADER_TASK_BYTES, whole_segments=not full)
+    work = tasks(spark, opened(src, codecs), most=HEADER_TASK_BYTES, whole_segments=not full)
     totals: dict[Key, LogStats] = {}
     for found in run(spark, "inventory", _full if full else _sampled, work):
         for key, stats in found:
@@ -75,12 +75,12 @@ def inventory(spark: SparkSession, src: Paths, *, full: bool = False, codecs: Co
     return table(spark, [_row(key, stats) for key, stats in totals.items()], _RESULT)
 
 
-def _full(piece: Piece) -> list[tuple[Key, LogStats]]:
-    return [((one.topic, one.partition, one.url), stats_of(one.located(), full=True)) for one in piece]
+def _full(task: TaskSplits) -> list[tuple[Key, LogStats]]:
+    return [((one.topic, one.partition, one.url), stats_of(one.located(), full=True)) for one in task]
 
 
-def _sampled(piece: Piece) -> list[tuple[Key, LogStats]]:
-    return [((one.topic, one.partition, one.url), stats_of(one.located())) for one in piece]
+def _sampled(task: TaskSplits) -> list[tuple[Key, LogStats]]:
+    return [((one.topic, one.partition, one.url), stats_of(one.located())) for one in task]
 
 
 def _row(key: Key, stats: LogStats) -> dict[str, Any]:

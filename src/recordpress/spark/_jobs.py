@@ -11,10 +11,10 @@ import pyarrow as pa
 from recordpress._threads import cores
 from recordpress.files import named
 from recordpress.log import Log, open_log
-from recordpress.log.splits import Piece, plan
+from recordpress.log.splits import TaskSplits, plan
 from recordpress.spark._codecs import Codecs, registry_of
 from recordpress.spark._session import parallelism_of
-from recordpress.spark.datasource import piece_bytes
+from recordpress.spark.datasource import bytes_of_task
 from recordpress.spark.options import TASK_BYTES
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def opened(src: Paths, codecs: Codecs = None, argument: str = "src") -> Log:
 
 def task_bytes(spark: SparkSession, total: int, most: int = TASK_BYTES) -> int:
     """Return the bytes of one task, for `total` bytes of segments."""
-    return piece_bytes(total, most, parallelism_of(spark))
+    return bytes_of_task(total, most, parallelism_of(spark))
 
 
 def cores_of(spark: SparkSession) -> int:
@@ -57,7 +57,7 @@ def cores_of(spark: SparkSession) -> int:
     return parallelism_of(spark) or cores()
 
 
-def pieces(
+def tasks(
     spark: SparkSession,
     log: Log,
     *,
@@ -65,7 +65,7 @@ def pieces(
     whole_segments: bool = False,
     with_files: bool = False,
     by_state: bool = False,
-) -> list[Piece]:
+) -> list[TaskSplits]:
     """Plan a split of at most `most` bytes per task; with `by_state`, splits begin at snapshots of producers."""
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     return plan(

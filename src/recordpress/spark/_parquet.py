@@ -24,7 +24,7 @@ from recordpress.files import FileSystem, Writer
 from recordpress.log import Finding
 from recordpress.log.copy.tasks import complete_directory, refuse_taken
 from recordpress.log.partition_read import IsolationLevel
-from recordpress.log.splits import LogSplit, Piece, ReadOptions, plan, read_split
+from recordpress.log.splits import LogSplit, ReadOptions, TaskSplits, plan, read_split
 from recordpress.spark._codecs import Codecs
 from recordpress.spark._jobs import OnCorrupt, Paths, opened, schema_of, task_bytes
 from recordpress.spark._run import run, table
@@ -122,12 +122,12 @@ def to_parquet(
     log = opened(src, codecs)
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     refuse_taken(dst)  # before Spark is asked for anything
-    pieces = plan(log.partitions, task_bytes(spark, total), committed=isolation_level == "read_committed")
+    tasks = plan(log.partitions, task_bytes(spark, total), committed=isolation_level == "read_committed")
     if dry_run:
-        return table(spark, [_planned(split) for piece in pieces for split in piece], _PLAN)
+        return table(spark, [_planned(split) for task in tasks for split in task], _PLAN)
     with complete_directory(dst) as work:
         target = _Target(work.files, work.path, names, compression, reading)
-        done = run(spark, "to_parquet", _write, [(target, piece) for piece in pieces])
+        done = run(spark, "to_parquet", _write, [(target, task) for task in tasks])
     rows = [row for found in done for row in found]
     return table(spark, rows, _RESULT)
 
@@ -151,10 +151,10 @@ class _Target:
     reading: ReadOptions
 
 
-def _write(item: tuple[_Target, Piece]) -> list[dict[str, Any]]:
-    target, piece = item
+def _write(item: tuple[_Target, TaskSplits]) -> list[dict[str, Any]]:
+    target, task = item
     target.files.info(target.path)  # what a killed driver's tasks miss is not made again
-    return [row for split in piece for row in _write_split(target, split)]
+    return [row for split in task for row in _write_split(target, split)]
 
 
 def _write_split(target: _Target, split: LogSplit) -> Iterator[dict[str, Any]]:

@@ -68,7 +68,7 @@ def read(spark: SparkSession, src: Paths, **options: Any) -> DataFrame:
     (['offset', 'value'], 3600)
     """
     reader = _reader(src, options, parallelism_of(spark))
-    work = [pickle.dumps((reader.options, piece)) for piece in reader.partitions()]
+    work = [pickle.dumps((reader.options, task)) for task in reader.partitions()]
     return spread(spark, work).mapInArrow(_worker(), spark_schema(reader.names))
 
 
@@ -98,9 +98,9 @@ def _worker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def worked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for item in batch.column("item"):
-                options, piece = opened(item.as_py())
+                options, task = opened(item.as_py())
                 from recordpress.spark.datasource import KafkaLogReader
 
-                yield from KafkaLogReader(options, options.column_names, None).read(piece)
+                yield from KafkaLogReader(options, options.column_names, None).read(task)
 
     return worked

@@ -40,7 +40,7 @@ class Reader(Protocol):
 
     options: ReadOptions
 
-    def pieces(self, partitions: Sequence[Partition], ranges: dict[str, Range], total: int) -> Sequence[InputPartition]:
+    def tasks(self, partitions: Sequence[Partition], ranges: dict[str, Range], total: int) -> Sequence[InputPartition]:
         """Return the tasks that read these offsets, about `total` bytes."""
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -183,7 +183,7 @@ class GrowingLog:
             return by_segments(readable, most_bytes=limit.max_bytes)
         return {key: end for key, (_, _, end) in readable.items()}
 
-    def pieces(self, start: Offsets, end: Offsets) -> list[InputPartition]:
+    def tasks(self, start: Offsets, end: Offsets) -> list[InputPartition]:
         """Return the tasks of a batch."""
         since, until = _keys(start), _keys(end)
         found = self.partitions()
@@ -204,7 +204,7 @@ class GrowingLog:
                 wanted.append(partition)
                 ranges[str(partition)] = (first, last)
                 total += sum(part.segment.size or 0 for part in parts)
-        return list(self._reader.pieces(wanted, ranges, total))
+        return list(self._reader.tasks(wanted, ranges, total))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return self._reader.read(partition)
@@ -281,7 +281,7 @@ class _PlainReader(PickledForWorkers, DataSourceStreamReader):
         return _json(self._log.ends())
 
     def partitions(self, start: Any, end: Any) -> Sequence[InputPartition]:
-        return self._log.pieces(start, end)
+        return self._log.tasks(start, end)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return self._log.read(partition)

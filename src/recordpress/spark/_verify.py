@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from recordpress._arguments import choice
 from recordpress.log import Finding
 from recordpress.log.check.verify import verify_split
-from recordpress.log.splits import Piece
+from recordpress.log.splits import TaskSplits
 from recordpress.spark._codecs import Codecs
-from recordpress.spark._jobs import Paths, opened, pieces, schema_of
+from recordpress.spark._jobs import Paths, opened, schema_of, tasks
 from recordpress.spark._run import run, table
 
 if TYPE_CHECKING:
@@ -60,16 +60,16 @@ def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Cod
     """
     choice("level", level, _LEVELS)
     log = opened(src, codecs)
-    work = pieces(spark, log, whole_segments=True, with_files=True, by_state=level == "record")
+    work = tasks(spark, log, whole_segments=True, with_files=True, by_state=level == "record")
     findings: dict[tuple[str | None, int | None, Finding], None] = {(None, None, one): None for one in log.skipped}
-    for found in run(spark, "verify", _verified, [(piece, level) for piece in work]):
+    for found in run(spark, "verify", _verified, [(task, level) for task in work]):
         findings.update(dict.fromkeys(found))  # every task reads the checkpoint of leader epochs
     rows = [{"topic": topic, "partition": number, **finding.to_dict()} for topic, number, finding in findings]
     return table(spark, rows, _RESULT)
 
 
-def _verified(work: tuple[Piece, Any]) -> list[tuple[str | None, int | None, Finding]]:
-    piece, level = work
+def _verified(work: tuple[TaskSplits, Any]) -> list[tuple[str | None, int | None, Finding]]:
+    task, level = work
     return [
-        (split.topic, split.partition, finding) for split in piece for finding in verify_split(split, level).findings
+        (split.topic, split.partition, finding) for split in task for finding in verify_split(split, level).findings
     ]

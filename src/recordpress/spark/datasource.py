@@ -2,8 +2,8 @@
 
 ::
 
-    driver       options ──► open_log ──► splits.plan ──► LogPieces      names and sizes, no data
-    executor     a LogPiece ──► splits.read_split ──► Arrow record batches
+    driver       options ──► open_log ──► splits.plan ──► TaskPartitions      names and sizes, no data
+    executor     a TaskPartition ──► splits.read_split ──► Arrow record batches
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pyspark.sql.datasource import (
 from recordpress._threads import cores
 from recordpress.errors import InvalidArgumentError
 from recordpress.log import Finding, Partition, open_log, splits
-from recordpress.log.splits import LogSplit, Piece, plan, refuse_missing, with_checks
+from recordpress.log.splits import LogSplit, TaskSplits, plan, refuse_missing, with_checks
 from recordpress.spark._filters import Wanted, wanted_by
 from recordpress.spark._offsets import Range
 from recordpress.spark._option import names_of, unknown_options
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _RESULT_BYTES = 10 << 20
 _RESULT_ROWS = 1 << 16
 _BYTES_AT_ONCE = 1 << 20  # with level=bytes: ConsumerConfig's default
-_LEAST_PIECE_BYTES = 4 << 20  # as spark.sql.files.openCostInBytes
+_LEAST_TASK_BYTES = 4 << 20  # as spark.sql.files.openCostInBytes
 _LOGGER = logging.getLogger("recordpress.spark")
 
 
@@ -170,15 +170,15 @@ def _are_of_stream(options: Any) -> bool:
 
 
 @dataclass(frozen=True, repr=False)
-class LogPiece(InputPartition):
+class TaskPartition(InputPartition):
     """The work of one task."""
 
     number: int
-    splits: Piece
+    splits: TaskSplits
     wanted: Wanted
 
     def __repr__(self) -> str:
-        return f"LogPiece({self.number}: {', '.join(split.url for split in self.splits)})"
+        return f"TaskPartition({self.number}: {', '.join(split.url for split in self.splits)})"
 
 
 class KafkaLogReader(PickledForWorkers, DataSourceReader):
@@ -192,7 +192,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
 
     # --- on the driver --------------------------------------------------------------------------------------------
 
-    def partitions(self) -> Sequence[LogPiece]:
+    def partitions(self) -> Sequence[TaskPartition]:
         """Return one partition per task, and at least one: Spark creates an empty one otherwise."""
         options = self.options
         paths, filesystem = located(options.store, options.paths)
@@ -203,30 +203,30 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
         found = [partition for partition in found if self.wanted.has(partition)]
         narrowed = {str(one): self.wanted.narrowed(*ranges.get(str(one), (None, None))) for one in found}
         total = sum(segment.size or 0 for partition in found for segment in partition.segments)
-        return self.pieces(found, narrowed, total) or [LogPiece(0, (), self.wanted)]
+        return self.tasks(found, narrowed, total) or [TaskPartition(0, (), self.wanted)]
 
-    def pieces(self, partitions: Sequence[Partition], ranges: dict[str, Range], total: int) -> list[LogPiece]:
+    def tasks(self, partitions: Sequence[Partition], ranges: dict[str, Range], total: int) -> list[TaskPartition]:
         """Return the tasks that read these offsets, about `total` bytes."""
         options = self.options
-        pieces = plan(
+        tasks = plan(
             partitions,
-            piece_bytes(total, options.max_partition_bytes, options.min_partitions or self.parallelism),
+            bytes_of_task(total, options.max_partition_bytes, options.min_partitions or self.parallelism),
             ranges=ranges,
             most_offsets=options.max_records,
             committed=options.isolation_level == "read_committed" and options.level == "records",
         )
-        return [LogPiece(number, piece, self.wanted) for number, piece in enumerate(pieces)]
+        return [TaskPartition(number, task, self.wanted) for number, task in enumerate(tasks)]
 
     # --- on executors ---------------------------------------------------------------------------------------------
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        piece = cast(LogPiece, partition)  # Spark hands back what partitions() gave
+        task = cast(TaskPartition, partition)  # Spark hands back what partitions() gave
         found: list[Finding] = []
         names = [name for name in self.names if name != CORRUPT]
         schema = arrow_schema(self.names)
-        for split in piece.splits:
+        for split in task.splits:
             findings: list[Finding] = []
-            for batch in self._rows_there(split, names, findings, piece.wanted):
+            for batch in self._rows_there(split, names, findings, task.wanted):
                 yield _as(schema, batch)
             if self.options.reports_in_rows and findings:
                 yield _reported(schema, split, findings)
@@ -292,11 +292,11 @@ class FilteringReader(KafkaLogReader):
         return filters
 
 
-def piece_bytes(total: int, most: int, parallelism: int | None) -> int:
+def bytes_of_task(total: int, most: int, parallelism: int | None) -> int:
     """Return the bytes of a task as Spark's FilePartition.maxSplitBytes; more tasks than cores are a multiple, so that
     all cores end together."""
     tasks_at_once = parallelism or cores()
-    target = min(most, max(_LEAST_PIECE_BYTES, -(-total // tasks_at_once)))
+    target = min(most, max(_LEAST_TASK_BYTES, -(-total // tasks_at_once)))
     tasks = -(-total // target)
     if tasks <= tasks_at_once:
         return target

@@ -45,7 +45,7 @@ def _print(report: ScanReport) -> None:
     if damaged := _damaged(report):
         say()
         print_table(
-            (">size", ">intact", ">batches", ">recovery keeps", ">and goes on at", "/segment"),
+            (">size", ">intact", ">batches", ">recovery keeps", ">and continues at", "/segment"),
             (
                 (
                     size(segment.size),

@@ -41,14 +41,14 @@ def sidecar_files(
         next_offset = max(next_offset, segment.base_offset)
         builder.begin(segment.base_offset)
         with segment.records() as file:
-            hop = file.headers(window_bytes=WINDOW_BYTES if check_crcs and not file.file.is_remote else None)
-            for header in file.walk(hop):
-                if check_crcs and (error := hop.checksum_error()):
+            walk = file.headers(window_bytes=WINDOW_BYTES if check_crcs and not file.file.is_remote else None)
+            for header in file.walk(walk):
+                if check_crcs and (error := walk.checksum_error()):
                     raise error
                 _refuse_disorder(segment, header, order, file.path)
                 builder.add(header, marker_of(file.file, header))
                 meter.advance(header.size)
-            next_offset = max(next_offset, hop.next_offset or 0)
+            next_offset = max(next_offset, walk.next_offset or 0)
         stem = _stem(segment)
         with_snapshot = segment.base_offset > 0
         for suffix, data in builder.end().files(with_snapshot=with_snapshot).items():

@@ -2,12 +2,12 @@
 
 ::
 
-    .log   ├─────────────┼─────────────┼──────────┤     cut where the pieces of `FileRecords` end
+    .log   ├─────────────┼─────────────┼──────────┤     cut where the chunks of `FileRecords` end
                copied        copied       copied        hidden files next to the copy, each proven batch by batch
            └─────────────┴──────┬──────┴──────────┘
                               joined                    read once more, for the digest of all records in order
 
-The result is that of one process, byte for byte: no joined batch (``batch_bytes``) goes over the end of a piece.
+The result is that of one process, byte for byte: no joined batch (``batch_bytes``) goes over the end of a chunk.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from recordpress.checksum import crc32c, crc32c_combine
 from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import FileSystem, Writer
 from recordpress.files.read_back import COPY_RULE, publish_checked
-from recordpress.log._file_records import PIECE_BYTES, FileRecords
+from recordpress.log._file_records import CHUNK_BYTES, FileRecords
 from recordpress.log._part import part_of
 from recordpress.log.check.build_sidecars import Indexes
 from recordpress.log.copy._copy_log import CopyJob, CopyTask, describe_copy, segment_name
@@ -78,7 +78,7 @@ class CopyPart(NamedTuple):
 
 def cut_parts(size: int, part_bytes: int) -> list[tuple[int, int | None]]:
     """Return the bounds of parts of about this size; the last part ends with the file."""
-    step = max(part_bytes // PIECE_BYTES, 1) * PIECE_BYTES
+    step = max(part_bytes // CHUNK_BYTES, 1) * CHUNK_BYTES
     starts = list(range(0, size, step))
     return [(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
 
@@ -127,10 +127,10 @@ def _append(
     """Append a part; return the checksum and size so far."""
     own = 0
     with FileRecords(files.open(files.join(task.directory, part.file))) as file:
-        for position, piece in file.pieces():
-            own = crc32c(piece, own)
-            recompressor.feed(piece, size + position, _discard)
-            writer.write(piece)
+        for position, chunk in file.chunks():
+            own = crc32c(chunk, own)
+            recompressor.feed(chunk, size + position, _discard)
+            writer.write(chunk)
         if (file.size, own) != (part.copy.after.bytes, part.copy.crc32c):
             raise CorruptRecordError("the file differs from the written bytes", file=file.path, rule=COPY_RULE)
         return crc32c_combine(checksum, own, file.size), size + file.size

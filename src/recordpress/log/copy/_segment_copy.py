@@ -1,8 +1,8 @@
 """One segment with another codec: written under a hidden name, verified batch by batch, read back, then renamed.
 
-    source ─► whole entries, piece by piece ─► RecompressThreads ─► unfinished file ─► checksum read back ─► its name
+    source ─► whole entries, chunk by chunk ─► RecompressThreads ─► unfinished file ─► checksum read back ─► its name
 
-Memory is bounded by a piece and the threads' current work, not by the segment.
+Memory is bounded by a chunk and the threads' current work, not by the segment.
 """
 
 from __future__ import annotations
@@ -98,10 +98,10 @@ def pass_through(
 ) -> None:
     """Feed every entry of the file to the recompressor, in order."""
     try:
-        for position, piece in file.pieces():
-            recompressor.feed(piece, position, write)
+        for position, chunk in file.chunks():
+            recompressor.feed(chunk, position, write)
             if step:
-                step(len(piece))
+                step(len(chunk))
         recompressor.finish(write)
     finally:
         recompressor.close()

@@ -23,7 +23,7 @@ from recordpress._arguments import INT64_MAX
 from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress.errors import CorruptRecordError
 from recordpress.log._extent import is_checked
-from recordpress.log._file_records import PIECE_BYTES
+from recordpress.log._file_records import CHUNK_BYTES
 from recordpress.log._part import part_between, part_of
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.copy._copy_log import CopyJob, marks_by_segment, scan_partitions
@@ -377,15 +377,15 @@ def _expiry(job: CopyJob) -> Expiry:
 
 
 def _ranges(segment: Segment, range_bytes: int | None) -> Iterator[_Range]:
-    """Return ranges of this size, which end where pieces do; by default one."""
+    """Return ranges of this size, which end where chunks do; by default one."""
     size = _size_of(segment)
     if range_bytes is None:
         yield _Range(segment, 0, None, size)
         return
     starts = [
         start
-        for piece in range(0, size, PIECE_BYTES)
-        for start in range(piece, min(piece + PIECE_BYTES, size), range_bytes)
+        for chunk in range(0, size, CHUNK_BYTES)
+        for start in range(chunk, min(chunk + CHUNK_BYTES, size), range_bytes)
     ]
     for start, end in zip(starts, [*starts[1:], None], strict=True):
         yield _Range(segment, start, end, (size if end is None else end) - start)
@@ -425,9 +425,9 @@ def _measure(part: Segment, segment: Segment, ways: Sequence[_Way]) -> _Measured
             seconds[number] += time.thread_time() - started
 
         try:
-            for position, piece in file.pieces():
+            for position, chunk in file.chunks():
                 for number, each in enumerate(recompressors):
-                    timed(number, each.feed, piece, position)
+                    timed(number, each.feed, chunk, position)
             for number, each in enumerate(recompressors):
                 timed(number, each.finish)
         finally:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 from recordpress._threads import cores
 from recordpress.errors import RecordpressError
 from recordpress.files import FileSystem, resolve
-from recordpress.log._file_records import PIECE_BYTES
+from recordpress.log._file_records import CHUNK_BYTES
 from recordpress.log.copy._copy_log import (
     CopyJob,
     CopyState,
@@ -186,7 +186,7 @@ class RemoteExecutor(SegmentExecutor):
         total = sum(task.info.size or 0 for task in tasks)
         most = self._group_bytes(total)
         cores = self._side_by_side()
-        share = max(-(-total // cores), PIECE_BYTES) if cores > 1 else total
+        share = max(-(-total // cores), CHUNK_BYTES) if cores > 1 else total
         small = [task for task in tasks if (task.info.size or 0) <= share]
         large = [task for task in tasks if (task.info.size or 0) > share]
         quarantines = self._job.on_corrupt == "quarantine"

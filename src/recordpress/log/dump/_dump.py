@@ -2,7 +2,7 @@
 
 ::
 
-    pieces of whole entries ──► read_batches: a line per batch
+    chunks of whole entries ──► read_batches: a line per batch
                             └─► read_columns ──► dump_lines: a line per record
 
 Records of v2 batches stay columns. Control records and records of v0 and v1 are few, and are printed one by one.
@@ -119,10 +119,10 @@ class SegmentDump:
         """
         most = self.options.max_bytes
         with self.segment.records(complete=False) as file:
-            for position, piece in file.pieces():
+            for position, chunk in file.chunks():
                 with located(position, file.path):
-                    yield from self._piece(position, piece)
-                if most is not None and position + len(piece) >= most:
+                    yield from self._chunk(position, chunk)
+                if most is not None and position + len(chunk) >= most:
                     return
             if file.trailing_bytes:
                 name = self.segment.filesystem.name(self.segment.path)
@@ -130,13 +130,13 @@ class SegmentDump:
                 place = (self.segment.url, file.valid_bytes, file.trailing_bytes, file.next_offset)
                 self.findings.append(Finding(*place, "record set framing", message))
 
-    def _piece(self, position: int, piece: memoryview) -> Iterator[bytes]:
-        rows = self._rows(piece) if self._takes_columns else None
+    def _chunk(self, position: int, chunk: memoryview) -> Iterator[bytes]:
+        rows = self._rows(chunk) if self._takes_columns else None
         most = self.options.max_bytes
         lines: list[bytes] = []
         row = 0
         try:
-            for batch in read_batches(piece, check_crcs=False, codecs=self.segment.codecs):
+            for batch in read_batches(chunk, check_crcs=False, codecs=self.segment.codecs):
                 if most is not None and position + batch.position + batch.size > most:
                     break
                 if self._is_wanted(batch):
@@ -154,10 +154,10 @@ class SegmentDump:
         finally:
             yield b"".join(lines)
 
-    def _rows(self, piece: memoryview) -> Columns | None:
+    def _rows(self, chunk: memoryview) -> Columns | None:
         """Return the records of the chunk's v2 batches; None if one is damaged."""
         try:
-            return read_columns(piece, _COLUMNS, check_crcs=False, codecs=self.segment.codecs)
+            return read_columns(chunk, _COLUMNS, check_crcs=False, codecs=self.segment.codecs)
         except RecordpressError:
             return None
 

@@ -9,7 +9,7 @@
     ["<attempt>", 0, 81920, ...]                 a staged segment in it
     {"lines": 5}                                 the end
 
-It is written and read in pieces, partition by partition: a job may have millions of staged segments.
+It is written and read in chunks, partition by partition: a job may have millions of staged segments.
 """
 
 from __future__ import annotations

@@ -264,8 +264,8 @@ class _Partition:
             for staged in segment.staged:
                 found = 0
                 with FileRecords(self._files.open(self._files.join(self._job, staged.file))) as file:
-                    for piece, data in stamp.stamped(file):
-                        found = crc32c(piece, found)
+                    for chunk, data in stamp.stamped(file):
+                        found = crc32c(chunk, found)
                         checksum = crc32c(data, checksum)
                         writer.write(data)
                 self._check(staged, found)

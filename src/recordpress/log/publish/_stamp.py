@@ -39,14 +39,14 @@ class Stamp:
 
     def stamped(self, file: FileRecords) -> Iterator[tuple[memoryview, bytearray]]:
         """Yield the chunks of the file, each unchanged and with its offsets."""
-        for _, piece in file.pieces():
-            data = bytearray(piece)
+        for _, chunk in file.chunks():
+            data = bytearray(chunk)
             at = 0
             while at < len(data):
                 header = read_header(data, at)
                 data[at : at + _BASE_BYTES] = self.base_of(header).to_bytes(_BASE_BYTES, "big")
                 at += header.size
-            yield piece, data
+            yield chunk, data
 
     def stamp_in_place(self, path: str, headers: Iterable[BatchHeader]) -> None:
         """Write the offsets into a local file, and sync it."""
