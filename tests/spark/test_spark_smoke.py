@@ -24,11 +24,11 @@ SESSIONS = str(LOGS / "sessions-0")
 
 
 def test_register_twice_and_read(spark: Any) -> None:
-    assert spark.read.format("recordpress").load(SESSIONS).count() == 1634
     recordpress.spark.register(spark)
     recordpress.spark.register(spark)
     frame = spark.read.format("recordpress").option("includeHeaders", "true").load(SESSIONS)
-    assert frame.where("offset >= 1000 AND partition = 0").count() == frame.where("offset >= 1000").count() > 0
+    late = recordpress.open_log(SESSIONS).read(["offset"], start_offset=1000).to_pyarrow().num_rows
+    assert frame.where("offset >= 1000 AND partition = 0").count() == late > 0
     assert spark.read.format("recordpress").schema("offset long").load(SESSIONS).agg(F.min("offset")).first()[0] == 0
     assert {*frame.columns} >= {"key", "value", "headers"} and frame.first().headers is None
 
@@ -65,10 +65,9 @@ def test_values(spark: Any) -> None:
     assert [row[0] for row in frame.select(functions.crc32c("value")).collect()] == [0xE3069283, None]
 
 
-@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
-def test_record_sets(spark: Any, zone: str) -> None:
+def test_record_sets(spark: Any) -> None:
     before = spark.conf.get("spark.sql.session.timeZone")
-    spark.conf.set("spark.sql.session.timeZone", zone)
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
     try:
         batch = recordpress.write_records(
             [b"a", None], keys=[None, b"k"], headers=[[("h", b"1")], []], timestamps=[1_700_000_000_123, 5]
