@@ -80,7 +80,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
         "sample_bytes": 65536,
     },
     "transcode": lambda: {
-        "src": str(Path(__file__).parents[1] / "demo" / "logs"),
+        "src": str(Path(__file__).parents[1] / "demo" / "logs" / "sessions-0"),
         "dst": str(Path(__file__).parent / "is" / "not" / "made"),
         "compression_type": "zstd",
         "dry_run": True,
