@@ -21,7 +21,7 @@ import recordpress
 from files.conftest import S3Server
 from log.test_transcode_log import JOINS, THOROUGH, logs_of_producers, start
 from patience import HANG
-from recordpress.files import WALK_BYTES, _interface, resolve
+from recordpress.files import WALK_BYTES, resolve
 from recordpress.log import _stats as sampling, reindex, repair, scan, stats_of, verify
 from recordpress.log.copy import _copy_log
 from recordpress.log.publish import lease as _lease
@@ -328,7 +328,6 @@ def test_a_call_that_counted_as_dead_does_not_come_back(s3: S3Server, monkeypatc
     """Nor do its tasks publish or delete anything."""
     files, path = resolve(s3.url("logs/cold"))
     with _lease.lease(files, path, path) as held:
-        monkeypatch.setattr(_interface, "_FENCE_SECONDS", 0.0)
         fenced = files.fenced(held)
         with fenced.create(f"{path}/before") as writer:
             writer.publish()

@@ -4,6 +4,7 @@
 hosts have.
 """
 
+import itertools
 import os
 import signal
 import subprocess
@@ -35,6 +36,7 @@ from pathlib import Path
 import recordpress.log
 from recordpress.files import LocalFileSystem, unfinished_file
 from recordpress.log.publish.commit_staged import _locked as publishing
+from recordpress.log.publish.staging import Stage
 from recordpress.log.publish.work_directory import locked_work
 
 @contextlib.contextmanager
@@ -44,7 +46,7 @@ def work(path):
         yield
 
 def publish(path):
-    return publishing(LocalFileSystem(), str(path / ".recordpress-staging"), str(path))
+    return publishing(Stage.new(LocalFileSystem(), str(path)))
 
 with globals()[sys.argv[1]](Path(sys.argv[2])):
     print("ready", flush=True)
@@ -122,7 +124,7 @@ def test_two_hosts_do_not_make_the_same_copy(places: tuple[Path, Path]) -> None:
 
 def staged(target: Path) -> tuple[Stage, Any]:
     stage = Stage.new(LocalFileSystem(), str(target))
-    partition = StagedPartition(stage, stage.attempt(), "t", 0, 1 << 20, False)
+    partition = StagedPartition(stage, stage.attempt(), itertools.count(), "t", 0, 1 << 20, False)
     partition.write(recordpress.write_records([b"value"] * 10))
     partition.close()
     return stage, partition.segments

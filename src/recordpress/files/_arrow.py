@@ -50,7 +50,7 @@ class ArrowFileSystem(FileSystem):
         if client is None:
             super().create_new(path, data)
             return
-        self.check_fence(0)
+        self.check_fence()
         bucket, _, key = path.partition("/")
         with self.errors("creating a file", path):
             try:

@@ -43,7 +43,7 @@ class FsspecFileSystem(FileSystem):
         if "mode" not in signature(create).parameters:  # fsspec before 2024.12
             super().create_new(path, data)
             return
-        self.check_fence(0)
+        self.check_fence()
         with self.errors("creating a file", path):
             self._fs.pipe_file(path, data, mode="create")
 

@@ -6,12 +6,11 @@ Paths are text in the file system's own form: ``/var/kafka-logs/orders-0``, ``bu
 from __future__ import annotations
 
 import re
-import time
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from recordpress._file_names import printable
 from recordpress.errors import CorruptRecordError, StorageError
@@ -20,7 +19,6 @@ from recordpress.files._errors import storage_errors
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-_FENCE_SECONDS = 1.0  # a fence that was there is not looked for again; chosen, not measured
 _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 
@@ -213,25 +211,16 @@ class Fence:
     def __init__(self, path: str) -> None:
         self.path = path
         self._is_over = False
-        self._seen = float("-inf")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Fence, (self.path,)  # clocks of other machines differ
 
     def end(self) -> None:
         """End the job's permission in this process, even if the file cannot be deleted."""
         self._is_over = True
 
-    def check(self, files: FileSystem, seconds: float | None = None) -> None:
-        """Look for the file, unless it was there in the last `seconds` (default: 1); raise a StorageError without
-        it."""
-        begun = time.monotonic()
-        if not self._is_over and begun - self._seen < (_FENCE_SECONDS if seconds is None else seconds):
-            return
+    def check(self, files: FileSystem) -> None:
+        """Look for the file; raise a StorageError without it."""
         try:
             if not self._is_over:
                 files.info(self.path)
-                self._seen = begun
                 return
         except FileNotFoundError:
             self._is_over = True
@@ -313,7 +302,7 @@ class FileSystem(ABC):
     def create_new(self, path: str, data: bytes) -> None:
         """Create a small file; raise FileExistsError if there is one. Of two calls at once only one succeeds where the
         store creates exclusively: S3 with boto3, and some stores of fsspec."""
-        self.check_fence(0)
+        self.check_fence()
         try:
             self.info(path)
         except FileNotFoundError:
@@ -331,15 +320,15 @@ class FileSystem(ABC):
         made._fence = fence
         return made
 
-    def check_fence(self, seconds: float | None = None) -> None:
-        """Raise if the job has ended; `seconds` is for `Fence.check`.
+    def check_fence(self) -> None:
+        """Raise if the job has ended.
 
         Raises
         ------
         StorageError
         """
         if self._fence is not None:
-            self._fence.check(self, seconds)
+            self._fence.check(self)
 
     def check_link(self, info: FileInfo, root: str) -> None:  # noqa: B027
         """Refuse a link that leads out of `root`, or to nothing. Most stores have no links.
