@@ -637,9 +637,11 @@ def scan_partitions(
 
 
 def marks_by_segment(
-    partitions: Sequence[Partition], scanned: Sequence[ScannedPartition], expiry: Expiry
+    partitions: Sequence[Partition], scanned: Sequence[ScannedPartition], expiry: Expiry | None
 ) -> dict[str, Marks]:
-    """Return the marks of each segment, by its URL."""
+    """Return the marks of each segment, by its URL; none if no batches are joined."""
+    if expiry is None:
+        return {}
     return {
         segment.url: marks
         for partition, found in zip(partitions, scanned, strict=True)
@@ -708,7 +710,7 @@ def copy_small_files(
     suffixes: tuple[str, ...] = SUFFIXES,
     changed: Mapping[str, bytes | None] = MappingProxyType({}),
 ) -> list[str]:
-    """Copy the files next to the segments that refer to offsets, but for those that change; None: no such file."""
+    """Copy the files next to the segments that refer to offsets, with the changed ones; None: leave the file out."""
     found = small_files(partition, names, suffixes)
     wanted = [name for name in sorted(found) if changed.get(name, b"") is not None]
     for name in wanted:

@@ -28,7 +28,6 @@ from recordpress.log._part import part_between, part_of
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.copy._copy_log import CopyJob, marks_by_segment, scan_partitions
 from recordpress.log.copy._marks import NO_MARKS, Marks
-from recordpress.log.copy._producers import Expiry
 from recordpress.log.copy._recompress_threads import RecompressThreads
 from recordpress.log.findings import DAMAGE, Finding
 
@@ -136,9 +135,9 @@ class Estimate(NamedTuple):
         Bytes of the source on which the estimate is based.
     segments, sampled_segments : int
     batch_bytes, batch_records : int | None
-        Limits of joined batches: those that were asked for, or 256 KiB.
+        Limits of joined batches: the requested ones, or 256 KiB.
     topics : tuple of TopicSavings
-        Whatever was asked for, each topic has the sizes without and with joined batches.
+        Each topic has the sizes without and with joined batches, whichever was requested.
 
     Examples
     --------
@@ -215,7 +214,7 @@ class _Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class _Stratum:
-    """Ranges that are alike, and those of them that were measured."""
+    """Ranges of one kind, and the measured ones."""
 
     ranges: int
     size: int
@@ -363,17 +362,12 @@ def _ways(partitions: list[Partition], plan: _Plan, is_whole: bool) -> list[_Way
         return [_Way(alone, {}), _Way(keep, {}), _Way(settle, {}, Marks(settle_below=INT64_MAX))]
     try:
         scanned = scan_partitions(partitions, True)
-        settled = [_Way(settle, marks_by_segment(partitions, scanned, _expiry(settle)))]
+        settled = [_Way(settle, marks_by_segment(partitions, scanned, settle.expiry))]
     except CorruptRecordError:
         if plan.must_settle:
             raise
         scanned, settled = scan_partitions(partitions, False), []
-    return [_Way(alone, {}), _Way(keep, marks_by_segment(partitions, scanned, _expiry(keep))), *settled]
-
-
-def _expiry(job: CopyJob) -> Expiry:
-    assert job.expiry is not None
-    return job.expiry
+    return [_Way(alone, {}), _Way(keep, marks_by_segment(partitions, scanned, keep.expiry)), *settled]
 
 
 def _ranges(segment: Segment, range_bytes: int | None) -> Iterator[_Range]:

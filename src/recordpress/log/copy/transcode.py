@@ -106,11 +106,8 @@ class TranscodeJob(CopyJob):
     def write_sidecars(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
         changed: dict[str, bytes | None] = {}
         if self.expiry is not None:
-            copied, beside = (
-                list_copied_segments(partition, files, directory),
-                small_files(partition, suffixes=SUFFIXES),
-            )
-            changed = fit_small_files(partition, copied, beside, self.expiry.settles)
+            copied = list_copied_segments(partition, files, directory)
+            changed = fit_small_files(partition, copied, small_files(partition, suffixes=SUFFIXES), self.expiry.settles)
         return copy_small_files(partition, files, directory, changed=changed)
 
     def preview(self, partitions: tuple[Partition, ...]) -> Estimate:
