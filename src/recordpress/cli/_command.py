@@ -179,16 +179,14 @@ def sample_options(function: _Function) -> _Function:
     seed = click.option(
         "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for the places of the sample."
     )
-    sample = click.option(
-        "--sample",
-        "sample_bytes",
-        metavar="SIZE",
-        type=SIZE,
-        default="64MiB",
-        show_default=True,
-        help="Size of the uncompressed sample.",
+    return sample_size("Size of the uncompressed sample.")(seed(function))
+
+
+def sample_size(text: str) -> Callable[[_Function], _Function]:
+    """Add --sample."""
+    return click.option(
+        "--sample", "sample_bytes", metavar="SIZE", type=SIZE, default="64MiB", show_default=True, help=text
     )
-    return sample(seed(function))
 
 
 def broker_version(function: _Function) -> _Function:

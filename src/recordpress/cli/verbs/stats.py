@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from recordpress.cli._command import Sources, as_json, codec_plugins, paths, verb
+from recordpress.cli._command import Sources, as_json, codec_plugins, paths, sample_size, verb
 from recordpress.cli._findings import plural, print_skipped, report_reading
 from recordpress.cli._output import count, moment, print_json, print_table, say, size
 from recordpress.cli._parameters import SIZE, Codec
@@ -42,15 +42,7 @@ _BAR = 40  # characters of the largest share
     show_default=True,
     help="Size up to which their batches are joined, before compression.",
 )
-@click.option(
-    "--sample",
-    "sample_bytes",
-    metavar="SIZE",
-    type=SIZE,
-    default="64MiB",
-    show_default=True,
-    help="Bytes to recompress for the estimate; a log that is not larger is measured as a whole.",
-)
+@sample_size("Bytes to recompress for the estimate; a log that is not larger is measured as a whole.")
 @codec_plugins
 @as_json
 def command(
