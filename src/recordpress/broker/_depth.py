@@ -73,7 +73,7 @@ class _Pair:
 
 @dataclass(slots=True)
 class TopicDepth:
-    """Batches of magic 2 of a topic, by their headers, and the records of those that were opened."""
+    """Batches of magic 2 of a topic: counts from all headers, and records from the opened batches."""
 
     topic: str | None
     batches: int = 0

@@ -30,9 +30,10 @@ def print_lost(lost: Sequence[LostRecords]) -> None:
     if not lost:
         return
     most = sum(one.most or 0 for one in lost)
-    ends = any(one.most is None for one in lost)
-    told = [*([f"up to {plural(most, 'record')}"] if most else []), *(["what the damaged end held"] if ends else [])]
-    say(f"lost: {' and '.join(told)}")
+    parts = [f"up to {plural(most, 'record')}"] if most else []
+    if any(one.most is None for one in lost):
+        parts.append("the records of a damaged end")
+    say(f"lost: {' and '.join(parts)}")
     places: dict[str, list[str]] = {}
     for one in lost:
         name = one.file if one.topic is None else f"{one.topic}-{one.partition}"

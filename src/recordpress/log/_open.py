@@ -33,7 +33,7 @@ class Opened(NamedTuple):
 
 
 def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Opened:
-    """Return every partition at the paths, or of a log; raise an error if there is none."""
+    """Return every partition of the paths or the log; raise an error if nothing is found."""
     if isinstance(path, Log):
         return Opened(path.partitions, path.skipped)
     paths = list(_several(path))

@@ -286,8 +286,8 @@ def _splits_of(
             passed.add(segment)
 
 
-# Of segments that their names put outside a range, the next ones are examined on this machine; of the others before it
-# the indexes, of those after it the first offsets.
+# On this machine, of the segments that their names put outside a range, the nearest ones are examined; of earlier ones
+# the indexes, of later ones the first offsets.
 
 
 def _is_before(segments: Sequence[Segment], following: Sequence[Segment], start: int | None) -> bool:

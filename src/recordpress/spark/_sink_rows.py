@@ -220,7 +220,7 @@ def _alone(row: pa.Table, options: WriteOptions, how: Any) -> bytes:
 
 
 def _by_kind(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Yield the rows that have offsets, and those that get theirs from the log, without the column."""
+    """Yield the rows with offsets, then the rows that the log numbers, without the column."""
     if "offset" not in batch.schema.names:
         yield from () if batch.num_rows == 0 else (batch,)
         return

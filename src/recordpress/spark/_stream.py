@@ -164,8 +164,8 @@ class GrowingLog:
         _LOGGER.warning("%s", message)
 
     def latest(self, start: Offsets, limit: Any) -> Offsets:
-        """Return the offsets at which the next batch ends. Those of partitions that are not selected any more stay: a
-        later run that selects them again continues there."""
+        """Return the offsets at which the next batch ends. Partitions that are no longer selected keep theirs: a later
+        run that selects them again continues there."""
         since = _keys(start)
         readable = self.readable(since)
         kept = {key: offset for key, offset in since.items() if not self._options.topics.has(*key)}

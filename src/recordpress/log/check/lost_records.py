@@ -1,4 +1,4 @@
-"""The offsets of records that damage took."""
+"""The offsets of records that are lost to damage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recordpress.log.check.damage_walk import BadRange
 
 @dataclass(frozen=True)
 class LostRecords:
-    """Range of offsets whose records damage took: at most so many, since a log may have gaps.
+    """Range of offsets whose records are lost to damage. Gaps in the log count too, so it is an upper bound.
 
     Attributes
     ----------

@@ -274,8 +274,8 @@ def fit_small_files(
 ) -> dict[str, bytes | None]:
     """Return the snapshots and transaction indexes that change in a copy; None for one that it does not have.
 
-    Where the last batch of a producer was joined with earlier ones, `offset_delta` and the timestamp are those of the
-    joined batch. Where it lost its producer, the last one that did not takes its place; without one the producer is
+    If the last batch of a producer was joined with earlier ones, `offset_delta` and the timestamp come from the joined
+    batch. Where it lost its producer, the last one that did not takes its place; without one the producer is
     gone. Transaction indexes then have the aborted transactions of which batches stayed.
     """
     changed: dict[str, bytes | None] = {}

@@ -213,7 +213,7 @@ def _left_out(
         url = partition.segments[batches.segment[number]].url
         position, size = batches.position[number], batches.size[number]
         message = (
-            f"an intact batch is left out: its offsets, {first} to {last}, are out of order among those of more others"
+            f"an intact batch is left out: its offsets, {first} to {last}, are out of order among those of most others"
         )
         before = bisect_right(firsts, first) - 1
         is_covered = before >= 0 and batches.last[chain[before]] >= last
