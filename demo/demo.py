@@ -77,8 +77,9 @@ def run(spark: SparkSession, options: argparse.Namespace) -> bool:
             say(f"\n{named(result)} ended in {result.trailingBytes} bytes that hold no whole batch;")
             say("the copy ends before them.")
     if options.batch_bytes:
-        say("\nSmall batches were joined into larger ones. Batches of idempotent and transactional producers were not:")
-        say("brokers know them by their sequence numbers.")
+        say("\nSmall batches were joined into larger ones, each of one producer, with its")
+        say("sequence numbers. The last five batches of a producer that may still send stay")
+        say("as they were: a broker compares a retry with them.")
     say(f"\nThe recompressed log dir is {shown(options.out / COPY)}.")
     say(f"The same records as Parquet files are in {shown(options.out / PARQUET)}.")
     say(f"The report, which opens in any browser, is {shown(page)}.")
