@@ -34,6 +34,9 @@ SPREAD = $(if $(TESTS),,-n $(WORKERS) --dist loadfile --no-loadscope-reorder)
 SOURCES := setup.py src/recordpress/_extension_finder.py $(wildcard build_support/*.py include/recordpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')
 
+# Tests and the processes that they start compile their modules once.
+unexport PYTHONDONTWRITEBYTECODE
+
 say = @echo "recordpress: $(1)" >&2
 
 ##@ Start here

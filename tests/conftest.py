@@ -14,6 +14,9 @@ settings.register_profile("quick", max_examples=40, derandomize=True, **any_pace
 settings.register_profile("thorough", max_examples=3000, **any_pace)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
+# No test cuts the power. A disk that others use takes milliseconds for each of thousands of calls.
+os.fsync = os.fstat  # type: ignore[assignment]
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with Spark: its session takes longest, and one process should not wait for it at the end."""

@@ -67,12 +67,12 @@ def log_of(directory: Path, rate: float, depth: int = 10, producers: int = 4, ba
     """Two partitions of a topic whose producers, with ids or without, send this many records a second to each."""
     draw = random.Random(1)
     for number in range(2):
-        data = b""
+        data = bytearray()
         for batch in range(batches):
             round_, of = batch // max(producers, 1), dict[str, Any]()
             if producers:
                 of = {"producer_id": batch % producers, "producer_epoch": 0, "base_sequence": round_ * depth}
             of |= {"timestamps": T + round(1000 * round_ * depth / rate), "compression_type": "lz4"} | more
             data += recordpress.write_records(lines(depth, draw), base_offset=batch * depth, **of)
-        partition(directory / "logs", data, f"orders-{number}")
+        partition(directory / "logs", bytes(data), f"orders-{number}")
     return directory / "logs"

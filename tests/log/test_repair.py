@@ -117,12 +117,11 @@ def test_only_what_is_damaged_is_lost(tmp_path: Path) -> None:
     assert reindex(tmp_path / "copy-0").files == []
 
 
-def test_bit_flips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bit_flips(tmp_path: Path) -> None:
     """400 flips: every batch that is intact is in the copy.
 
     A base offset that is wrong displaces its batch; if it is that of another batch now, one of the two stays.
     """
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     batches = log_of(20, 10)
     data, starts = b"".join(batches), starts_of(batches)
     source, target = tmp_path / "a-0", tmp_path / "b-0"
@@ -378,9 +377,8 @@ def spoiled(data: bytes, draw: random.Random) -> bytes:
     return bytes(bad)
 
 
-def test_whatever_lies_in_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_lies_in_a_log(tmp_path: Path) -> None:
     """No damage stops scan, verify or repair; what repair writes is sound; reindex works or refuses."""
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     producer = {"producer_id": 5, "producer_epoch": 0, "is_transactional": True}
     data = b"".join(log_of(6, 1, base_sequence=0, **producer))
     marker = recordpress.BatchBuilder(is_control=True, base_offset=18, **producer)

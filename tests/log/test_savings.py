@@ -76,10 +76,11 @@ def test_logs_of_real_producers_are_estimated_as_they_become(topic: str, tmp_pat
 # ---- samples
 
 
-def large_log(directory: Path, seed: int) -> Path:
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Several MB of three partitions: producers in turns, who abort transactions, and write what compresses well, or
     badly, for a while."""
-    draw = random.Random(seed)
+    directory, draw = tmp_path_factory.mktemp("drawn"), random.Random(1)
     words = [draw.randbytes(3).hex() for _ in range(300)]
     for number in range(3):
         path = directory / "logs" / f"t-{number}"
@@ -88,13 +89,11 @@ def large_log(directory: Path, seed: int) -> Path:
         for batch in range(3000):
             noise = draw.choice([0.05, 0.2, 0.5]) if draw.random() < 0.01 else noise
             pid = draw.randrange(8)
-            values = [
-                b" ".join(
-                    draw.randbytes(6).hex().encode() if draw.random() < noise else draw.choice(words).encode()
-                    for _ in range(12)
-                )
-                for _ in range(draw.randrange(1, 12))
-            ]
+            values = []
+            for _ in range(draw.randrange(1, 12)):
+                noisy = int(12 * noise + draw.random())
+                text = " ".join([draw.randbytes(6 * noisy).hex(" ", 6), *draw.choices(words, k=12 - noisy)])
+                values.append(text.encode())
             is_transaction = pid < 2
             data += recordpress.write_records(
                 values, base_offset=offset, producer_id=pid, producer_epoch=0, base_sequence=sequences[pid],
@@ -120,13 +119,12 @@ def sample(source: Path, seed: int = 0, **more: Any) -> Estimate:
     return job.estimate(recordpress.open_log(source).partitions, 1 << 20, seed=seed)
 
 
-def test_intervals_hold_what_becomes_of_a_log(tmp_path: Path) -> None:
+def test_intervals_hold_what_becomes_of_a_log(drawn: Path, tmp_path: Path) -> None:
     """95 % of the samples of each way should; 90 % are demanded, of 20."""
-    source = large_log(tmp_path, 1)
-    real = sizes(source, tmp_path, {"batch_bytes": 8000}, compression_type="zstd", level=1, as_of=T + DAY)
+    real = sizes(drawn, tmp_path, {"batch_bytes": 8000}, compression_type="zstd", level=1, as_of=T + DAY)
     held = [0, 0, 0]
     for seed in range(20):
-        found = sample(source, seed)
+        found = sample(drawn, seed)
         [topic] = found.topics
         assert topic.sampled_bytes == found.sampled_bytes < 1.3 * (1 << 20) and found.sampled_segments <= 6
         assert topic.settle is not None and found[1:5] == topic.keep
@@ -151,18 +149,18 @@ def test_intervals_of_logs_of_real_producers(names: list[str], tmp_path: Path) -
         assert sum(one.bytes_after for one in savings) / 20 == pytest.approx(size, rel=0.03)  # type: ignore[union-attr]
 
 
-def test_ranges_are_the_same_without_indexes(tmp_path: Path) -> None:
+def test_ranges_are_the_same_without_indexes(drawn: Path, tmp_path: Path) -> None:
     """They are then found by headers."""
-    source = large_log(tmp_path, 3)
+    source = shutil.copytree(drawn, tmp_path / "logs")
     without = [saving[:3] for saving in sample(source).topics[0][3:]]  # type: ignore[index]
     for partition in source.iterdir():
         reindex(partition)
     assert [saving[:3] for saving in sample(source).topics[0][3:]] == without  # type: ignore[index]
 
 
-def test_the_sample_is_spread_over_topics(tmp_path: Path) -> None:
+def test_the_sample_is_spread_over_topics(drawn: Path, tmp_path: Path) -> None:
     """A small topic is measured as a whole next to a large one, and their intervals are added as independent ones."""
-    source = large_log(tmp_path, 2)
+    source = shutil.copytree(drawn, tmp_path / "logs")
     small = written(source / "small-0", *(of_producer(n) for n in range(50)))
     found = sample(source, producers="settle")
     first, second = found.topics
