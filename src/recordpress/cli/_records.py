@@ -22,6 +22,7 @@ PLACES = ("topic", "partition")
 RECORD = ("offset", "timestamp", "timestampType", "key", "value", "headers")
 FORMATS = ("table", "json", "jsonl", "csv", "arrow", "parquet")
 VALUES = ("utf8", "hex", "base64", "json")
+_SPACES = dict.fromkeys(map(ord, "\t\r\n"))
 _ROWS_AT_ONCE = 1024
 _BINARY_FORMATS = ("arrow", "parquet")
 
@@ -167,7 +168,7 @@ def _is_text(value: bytes) -> bool:
         text = value.decode()
     except UnicodeDecodeError:
         return False
-    return all(character.isprintable() or character in "\t\r\n" for character in text)
+    return text.translate(_SPACES).isprintable()
 
 
 def _print_arrow(format: str, results: Iterable[Columns], schema: Any) -> None:
