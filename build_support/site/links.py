@@ -41,7 +41,9 @@ class Linked(SphinxTransform):
                 literal.replace_self(link)
         for link in list(self.document.findall(pending_xref)):
             name = str(link.get("reftarget"))
-            if link.get("refdomain") == "py" and hasattr(builtins, name):
+            if link.get("refdomain") != "py":
+                continue
+            if hasattr(builtins, name):
                 link.replace_self(link.children)  # not an attribute that has the same name
             elif name in MEANT and not str(link.get("py:module")).startswith(OWNERS):
                 link["reftarget"] = MEANT[name]
