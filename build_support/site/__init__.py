@@ -4,8 +4,9 @@
 
     names        which names are public, room by room
     stubs        their signatures, as stubs and sources say
-    reference    ``.. recordpress-room::``, ``-picture::``       a room: its calls and classes, by their docstrings
-    tables       ``.. recordpress-errors::``, ``-verbs::``, ``-schema::``
+    reference    ``.. recordpress-overview::``, ``-names::``, ``-room::``, ``-picture::``   names, by their docstrings
+    tables       ``.. recordpress-errors::``, ``-verbs::``, ``-verb::``, ``-options::``, ``-schema::``
+    sources      where each name is written, in the repository
     flowchart    a mermaid flowchart as an SVG, without a browser or a network
     links        names of recordpress in text become links, and a name that is not there is a warning
 """

@@ -22,9 +22,9 @@ def dot_of(text: str) -> str:
     first, *lines = [line for line in text.splitlines() if line.strip()]
     direction = first.split()[-1].replace("TD", "TB")
     out = [
-        f"digraph {{ rankdir={direction}; bgcolor=transparent; nodesep=0.25; ranksep=0.4;",
-        'node [shape=box, style=rounded, fontname="sans-serif", fontsize=11, margin="0.15,0.08"];',
-        'edge [fontname="sans-serif", fontsize=10, arrowsize=0.7];',
+        f"digraph {{ rankdir={direction}; bgcolor=transparent; nodesep=0.12; ranksep=0.35;",
+        'node [shape=box, style=rounded, fontname="sans-serif", fontsize=11, margin="0.1,0.06"];',
+        'edge [fontname="sans-serif", fontsize=11, arrowsize=0.7];',
     ]
     for line in lines:
         edge = EDGE.fullmatch(line)

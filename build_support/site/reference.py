@@ -1,4 +1,13 @@
-"""``.. recordpress-room:: recordpress.log``: the names of a room, with their signatures and docstrings."""
+"""The reference, made of signatures and docstrings.
+
+::
+
+    .. recordpress-overview:: recordpress.log    its pages, in the order of the content: a table of their names, links
+    .. recordpress-names:: recordpress.log       a page with the names in the content
+    .. recordpress-room:: recordpress.typing     a room that needs one page only
+
+A public name that no page describes is a warning, and so an error of `make docs`.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +15,16 @@ import enum
 import inspect
 import re
 from importlib import import_module
+from pathlib import Path
 from textwrap import indent
 from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.ext.napoleon import Config, NumpyDocstring
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from build_support.site import stubs
@@ -22,6 +34,9 @@ CONFIG = Config(
     napoleon_custom_sections=["Remedy"], napoleon_use_ivar=False, napoleon_use_rtype=False, napoleon_use_param=False
 )
 BODY = "   "
+DESCRIBED = "recordpress_described"  # an attribute of the environment: page by full name
+PAGE_NAMES = re.compile(r"\.\. recordpress-names:: (\S+)\n((?:\n| +.*\n)+)")
+LOG = logging.getLogger(__name__)
 
 
 class Room(SphinxDirective):
@@ -31,7 +46,62 @@ class Room(SphinxDirective):
     option_spec: ClassVar = {"without-summary": directives.flag}  # after a recordpress-picture, which has it
 
     def run(self) -> list[nodes.Node]:
-        return self.parse_text_to_nodes("\n".join(page_of(self.arguments[0], "without-summary" not in self.options)))
+        room = self.arguments[0]
+        names = [(name, first) for name, first in public_names() if name.room == room]
+        own = [name for name, first in names if name.full == first.full]
+        lines = [] if "without-summary" in self.options else summary(room)
+        lines += module_lines(room)
+        for name in own:
+            lines += [*described(name), ""]
+        note_described(self.env, own)
+        return self.parse_text_to_nodes("\n".join([*lines, *elsewhere(names)]))
+
+
+class Names(SphinxDirective):
+    """Some names of a room."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        room = self.arguments[0]
+        own = {name.name: name for name, first in public_names() if name.room == room and name.full == first.full}
+        wanted = " ".join(self.content).split()
+        if unknown := [name for name in wanted if name not in own]:
+            raise self.error(f"{room} does not describe {', '.join(unknown)}")
+        lines = [f".. py:currentmodule:: {room}", ""]
+        for name in wanted:
+            lines += [*described(own[name]), ""]
+        note_described(self.env, [own[name] for name in wanted])
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+class Overview(SphinxDirective):
+    """A table of the names of each page of a room."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        room = self.arguments[0]
+        pages = [page for page in map(str.strip, self.content) if page]
+        lines = [*summary(room), *module_lines(room), ".. toctree::", "   :hidden:", "", *indented(pages), ""]
+        for page in pages:
+            path = Path(self.env.doc2path(self.env.docname)).parent / f"{page}.rst"
+            self.env.note_dependency(str(path))
+            rows = [(f":py:obj:`{name.name} <{name.full}>`", first_sentence(name)) for name in names_on(path)]
+            lines += [f".. rubric:: :doc:`{page}`", "", *rows_of(rows)]
+        names = [(name, first) for name, first in public_names() if name.room == room]
+        return self.parse_text_to_nodes("\n".join([*lines, *elsewhere(names)]))
+
+
+def names_on(path: Path) -> list[Name]:
+    """The names that a page describes."""
+    own = {first.full: first for _, first in public_names()}
+    text = path.read_text(encoding="utf-8")
+    found = [own[f"{room}.{name}"] for room, names in PAGE_NAMES.findall(text) for name in names.split()]
+    rooms = re.findall(r"recordpress-room:: (\S+)", text)
+    return [*found, *(name for name in own.values() if name.room in rooms)]
 
 
 class Picture(SphinxDirective):
@@ -44,16 +114,48 @@ class Picture(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(prose(text)))
 
 
-def page_of(room: str, with_summary: bool = True) -> list[str]:
-    summary = (inspect.getdoc(import_module(room)) or "").partition("\n\n")[0] if with_summary else ""
-    lines = [*prose(summary), "", f".. py:module:: {room}", "", f".. py:currentmodule:: {room}", ""]
-    names = [(name, first) for name, first in public_names() if name.room == room]
-    elsewhere = [(name, first) for name, first in names if name.full != first.full]
-    for name in (name for name, first in names if name.full == first.full):
-        lines += [*described(name), ""]
-    if elsewhere:
-        lines += ["Described elsewhere: " + ", ".join(f":py:obj:`{n.name} <{f.full}>`" for n, f in elsewhere) + "."]
-    return lines
+def summary(room: str) -> list[str]:
+    return [*prose((inspect.getdoc(import_module(room)) or "").partition("\n\n")[0]), ""]
+
+
+def module_lines(room: str) -> list[str]:
+    return [f".. py:module:: {room}", "", f".. py:currentmodule:: {room}", ""]
+
+
+def elsewhere(names: list[tuple[Name, Name]]) -> list[str]:
+    links = [f":py:obj:`{name.name} <{first.full}>`" for name, first in names if name.full != first.full]
+    return [f"Described elsewhere: {', '.join(links)}."] if links else []
+
+
+def first_sentence(name: Name) -> str:
+    paragraph = " ".join(text_of(name).partition("\n\n")[0].split())
+    return re.split(r"(?<=\w[.:])\s", paragraph, maxsplit=1)[0].rstrip(".:") + "."
+
+
+def rows_of(rows: list[tuple[str, ...]], head: tuple[str, ...] = ()) -> list[str]:
+    """A list-table."""
+    if not rows:
+        return []
+    lines = [".. list-table::", "   :header-rows: 1" if head else "   :class: overview", ""]
+    for row in (head, *rows) if head else rows:
+        for number, cell in enumerate(row):
+            lines += indented([("* - " if number == 0 else "  - ") + " ".join(cell.split())])
+    return [*lines, ""]
+
+
+def note_described(env: BuildEnvironment, names: list[Name]) -> None:
+    pages = vars(env).setdefault(DESCRIBED, {})
+    pages.update({name.full: env.docname for name in names})
+
+
+def forget_page(app: Sphinx, env: BuildEnvironment, page: str) -> None:
+    pages = vars(env).setdefault(DESCRIBED, {})
+    vars(env)[DESCRIBED] = {name: where for name, where in pages.items() if where != page}
+
+
+def check_complete(app: Sphinx, env: BuildEnvironment) -> None:
+    for name in sorted({first.full for _, first in public_names()} - set(vars(env).get(DESCRIBED, {}))):
+        LOG.warning("no page of the reference describes %s", name)
 
 
 def described(name: Name) -> list[str]:
@@ -155,5 +257,9 @@ def tidy(app: Sphinx, document: nodes.document, name: str) -> None:
 
 def setup(app: Sphinx) -> None:
     app.add_directive("recordpress-room", Room)
+    app.add_directive("recordpress-names", Names)
+    app.add_directive("recordpress-overview", Overview)
     app.add_directive("recordpress-picture", Picture)
+    app.connect("env-purge-doc", forget_page)
+    app.connect("env-check-consistency", check_complete)
     app.connect("doctree-resolved", tidy)

@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from build_support.site.names import public_names
-from build_support.site.reference import indented
+from build_support.site.reference import rows_of
 from recordpress.errors import RecordpressError
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -35,30 +35,54 @@ class _Made(SphinxDirective):
 
 
 class Verbs(_Made):
-    """Every verb of the command line, from click's own objects."""
+    """A table of the verbs of the command line, with a page for each."""
 
     def lines(self, *arguments: str) -> list[str]:
         from recordpress.cli._verbs import VERBS
 
-        lines: list[str] = []
-        for verb in VERBS:
-            command = import_module(f"recordpress.cli.verbs.{verb}").command
-            lines += ["", f"recordpress {verb}", "~" * len(f"recordpress {verb}"), "", *_verb(verb, command)]
+        pages = [f"   command-line/{verb}" for verb in VERBS]
+        rows = [(f":doc:`recordpress {verb} <command-line/{verb}>`", literal(text)) for verb, text in VERBS.items()]
+        return [".. toctree::", "   :hidden:", "", *pages, "", *rows_of(rows)]
+
+
+class _OfVerb(_Made):
+    """What a verb's command says, from click's own objects."""
+
+    required_arguments = 1
+    optional_arguments = 0
+
+    def lines(self, *arguments: str) -> list[str]:
+        command = import_module(f"recordpress.cli.verbs.{arguments[0]}").command
+        return self.lines_of(command, click.Context(command, info_name=arguments[0]))
+
+    def lines_of(self, command: Any, context: click.Context) -> list[str]:
+        raise NotImplementedError
+
+
+class Verb(_OfVerb):
+    """The usage, the description and the examples of a verb."""
+
+    def lines_of(self, command: Any, context: click.Context) -> list[str]:
+        usage = " ".join(["recordpress", str(context.info_name), *command.collect_usage_pieces(context)])
+        lines = [
+            ".. code-block:: text",
+            "",
+            f"   {usage}",
+            "",
+            *code_as_literal(inspect.cleandoc(command.help or "")),
+            "",
+        ]
+        for typed, meaning in getattr(command, "examples", ()):
+            lines += [literal(meaning).removesuffix(".") + "::", "", f"   {typed}", ""]
         return lines
 
 
-def _verb(verb: str, command: Any) -> list[str]:
-    context = click.Context(command, info_name=verb)
-    usage = " ".join(["recordpress", verb, *command.collect_usage_pieces(context)])
-    lines = [".. code-block:: text", "", f"   {usage}", "", *code_as_literal(inspect.cleandoc(command.help or "")), ""]
-    rows = [option.get_help_record(context) for option in command.get_params(context)]
-    lines += rows_of(("Option", "Meaning"), [(f"``{row[0]}``", literal(row[1])) for row in rows if row and row[1]])
-    examples = getattr(command, "examples", ())
-    if examples:
-        lines += ["", ".. code-block:: text", ""]
-        for typed, meaning in examples:
-            lines += [f"   # {meaning}", f"   {typed}"]
-    return [*lines, ""]
+class Options(_OfVerb):
+    """The options of a verb."""
+
+    def lines_of(self, command: Any, context: click.Context) -> list[str]:
+        rows = [option.get_help_record(context) for option in command.get_params(context)]
+        return rows_of([(f"``{row[0]}``", literal(row[1])) for row in rows if row and row[1]], ("Option", "Meaning"))
 
 
 class Errors(_Made):
@@ -73,7 +97,7 @@ class Errors(_Made):
             )
             for full, cls in public_errors().items()
         ]
-        return rows_of(("Error", "Kafka's code", "What to do"), rows)
+        return rows_of(rows, ("Error", "Kafka's code", "What to do"))
 
 
 def public_errors() -> dict[str, type]:
@@ -101,8 +125,8 @@ class Schema(_Made):
         schema = json.loads(path.read_text(encoding="utf-8"))
         rows = [(f"``{name}``", kind, text) for name, kind, text in fields_of(schema, schema)]
         text = schema.get("description", "")
-        file = f":download:`{path.name} <../{path.name}>`"
-        return [literal(text), "", file, "", *rows_of(("Field", "Type", ""), rows)]
+        file = f":download:`{path.name} </{path.name}>`"
+        return [literal(text), "", file, "", *rows_of(rows, ("Field", "Type", ""))]
 
 
 def fields_of(schema: dict[str, Any], whole: dict[str, Any], path: str = "") -> Iterator[tuple[str, str, str]]:
@@ -147,15 +171,7 @@ def code_as_literal(text: str) -> list[str]:
     return [literal(line) for line in text.replace("\b\n", "").split("\n")]
 
 
-def rows_of(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    """A list-table."""
-    lines = [".. list-table::", "   :header-rows: 1", ""]
-    for row in (head, *rows):
-        for number, cell in enumerate(row):
-            lines += indented([("* - " if number == 0 else "  - ") + " ".join(cell.split())])
-    return [*lines, ""]
-
-
 def setup(app: Sphinx) -> None:
-    for name, directive in (("verbs", Verbs), ("errors", Errors), ("schema", Schema)):
+    directives = {"verbs": Verbs, "verb": Verb, "options": Options, "errors": Errors, "schema": Schema}
+    for name, directive in directives.items():
         app.add_directive(f"recordpress-{name}", directive)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 
+from headless import BROWSER, SCHEMES, dump, faults_of
+
 SITE = Path(__file__).parents[2] / "build" / "docs" / "html"
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-NARROW = 380
-DARK = {"light": 1, "dark": 0}  # Chromium's preferredColorScheme
+WIDTHS = (390, 1300)
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.build,
@@ -77,70 +75,25 @@ def test_nothing_ends_in_the_middle(pages: dict[Path, Page]) -> None:
     assert [str(path) for path, text in texts.items() if " -- </p>" in text or "\n\n</pre>" in text] == []
 
 
-def dump(address: str, profile: Path, scheme: str = "light", width: int = 1200, budget: int = 60_000) -> str:
-    """The document after its scripts ran, without a network."""
-    assert BROWSER is not None
-    command = [
-        BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
-        "--host-resolver-rules=MAP * ~NOTFOUND", f"--blink-settings=preferredColorScheme={DARK[scheme]}",
-        f"--window-size={width},900", f"--user-data-dir={profile}", f"--virtual-time-budget={budget}",
-        "--dump-dom", address,
-    ]  # fmt: skip
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
-
-
-# Loads the pages one after another into a frame, and tells of each: title, colours, errors, how wide it is.
-HARNESS = """<!DOCTYPE html><meta charset="utf-8"><iframe id="frame" width="{width}" height="900"></iframe>
-<pre id="found"></pre><script>
-const pages = {pages}, found = [], frame = document.getElementById("frame");
-function next() {{
-  if (!pages.length) {{ document.getElementById("found").textContent = JSON.stringify(found); return; }}
-  const address = pages.shift();
-  frame.onload = () => setTimeout(() => {{
-    const page = frame.contentDocument, root = page.documentElement;
-    const style = frame.contentWindow.getComputedStyle(page.body);
-    found.push({{address, title: page.title, ground: style.backgroundColor, ink: style.color, wide: root.scrollWidth,
-                styled: page.styleSheets.length, headings: page.querySelectorAll("h1").length}});
-    next();
-  }}, 20);
-  frame.src = address;
-}}
-next();
-</script>"""
-
-
 @pytest.mark.skipif(not BROWSER, reason="no Chromium: make docs")
-@pytest.mark.parametrize(("scheme", "width"), [("light", NARROW), ("dark", 1200)])
-def test_a_browser_shows_every_page(pages: dict[Path, Page], tmp_path: Path, scheme: str, width: int) -> None:
-    addresses = [path.as_uri() for path in pages if path.name != "search.html"]  # which has its own test
-    (tmp_path / "all.html").write_text(HARNESS.format(width=width, pages=json.dumps(addresses)))
-    shown = dump((tmp_path / "all.html").as_uri(), tmp_path / "profile", scheme, 1300)
-    text = shown.partition('<pre id="found">')[2].partition("</pre>")[0]
-    found = json.loads(text.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">"))
-    assert [page["address"] for page in found] == addresses
-    for page in found:
-        assert page["headings"] >= 1 and page["title"] and page["styled"] >= 2, page
-        assert page["wide"] <= width, page  # wide tables and code scroll by themselves
-        assert bright(page["ground"]) is (scheme == "light"), page
-        assert bright(page["ink"]) is (scheme == "dark"), page
-
-
-def bright(color: str) -> bool:
-    red, green, blue = (int(part) for part in color[color.index("(") + 1 : -1].split(",")[:3])
-    return red + green + blue > 3 * 128
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_browser_shows_every_page(pages: dict[Path, Page], tmp_path: Path, scheme: str) -> None:
+    shown = [path for path in pages if path.name != "search.html"]  # which has its own test
+    assert faults_of(shown, scheme, WIDTHS, tmp_path) == []
 
 
 @pytest.mark.skipif(not BROWSER, reason="no Chromium: make docs")
 @pytest.mark.parametrize(
-    ("words", "page"),
+    ("words", "first"),
     [
-        ("transcode", "reference/recordpress.html"),
-        ("recordpress.BatchBuilder", "reference/recordpress.html"),
+        ("transcode", "howto/"),
         ("recompress", "howto/recompress-a-topic.html"),
+        ("spark", "howto/"),
+        ("recordpress.BatchBuilder", "reference/recordpress/batch-builder.html"),
     ],
 )
-def test_search_works_offline(tmp_path: Path, words: str, page: str) -> None:
-    shown = dump((SITE / "search.html").as_uri() + f"?q={words}", tmp_path / "profile", budget=10_000)
-    results = shown.partition('id="search-results"')[2]
-    assert results.count("<li") >= 1
-    assert page in results
+def test_search_works_offline_and_puts_how_tos_first(tmp_path: Path, words: str, first: str) -> None:
+    shown, messages = dump(f"{(SITE / 'search.html').as_uri()}?q={words}", tmp_path / "profile", budget=10_000)
+    results = re.findall(r'<li[^>]*><a href="([^"#?]*)', shown.partition('id="search-results"')[2])
+    assert messages == []
+    assert results[0].startswith(first), results[:5]
