@@ -21,7 +21,7 @@ from recordpress.files._interface import Fence, FileInfo, FileSystem, RandomAcce
 from recordpress.files._links import check_link, check_regular, open_file
 from recordpress.files._local import LocalFileSystem, remove_if_empty, sync_directory
 from recordpress.files._locks import only_one
-from recordpress.files._part import FilePart
+from recordpress.files._part import FilePart, JoinedFiles
 from recordpress.files._ranges import coalesce
 from recordpress.files._read_ahead import READ_AHEAD_BYTES, SequentialFile, read_ahead
 from recordpress.files._resolve import resolve, text_of
@@ -37,6 +37,7 @@ __all__ = [
     "FileInfo",
     "FilePart",
     "FileSystem",
+    "JoinedFiles",
     "LocalFileSystem",
     "RandomAccessFile",
     "SequentialFile",
