@@ -263,7 +263,7 @@ cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* sou
     cdef bint apart  # what lay between it and the one before left the copy
     # with a producer, its canonical forms would not prove what is written
     joins = joins and not (r.marks.settles and batch.producer_id >= 0)
-    if p.open and joins and follows(p, batch):
+    if p.open and joins and r.recompressor.codec == p.batch.encoder.options.codec and follows(p, batch):
         apart = entry != p.start + p.size
         if pack_take(p, entry, batch, source, packed, &r.error) != RP_OK:
             return r.error.status
@@ -299,17 +299,20 @@ cdef int end_pack(recompress_run* r) noexcept nogil:
     """Write what is in the open pack."""
     cdef rp_batch at_hand = r.recompressor.batch
     cdef pack* p = &r.pack
+    cdef int codec = r.recompressor.codec
     cdef int status
     if not p.open:
         return RP_OK
     p.open = False
     r.recompressor.batch = p.first
+    r.recompressor.codec = p.batch.encoder.options.codec
     if p.entries == 1:
         status = alone(r, p.start, &p.source, p.form_start, p.form_end, p.first.records_count, p.settled)
     else:
         status = write_pack(r, p)
     if status == RP_OK:
         r.recompressor.batch = at_hand
+        r.recompressor.codec = codec
     return status
 
 

@@ -125,19 +125,21 @@ cdef class RecompressThreads:
         cdef const codec* row
         self.table = table_of(codecs)
         self.template.codecs = &self.table.rows
-        self.template.reading = reading or (compression_type is None and magic is None)
+        self.template.limits = limits_of(batch_bytes, batch_records, max_message_bytes)
+        self.template.reading = reading or (compression_type is None and magic is None
+                                            and not self.template.limits.bytes)
+        self.template.conversion.keeps_codec = compression_type is None
         if magic is not None:
             self.template.conversion.wanted = True
             self.template.conversion.converter.magic = <int>integer_of(magic, "magic", 0, 2)
-            self.template.conversion.keeps_codec = compression_type is None
         self.template.recompressor.level = LEVEL_DEFAULT
+        self.template.most = most_of(min_gain, -1)
         if compression_type is not None:
             row = codec_of(self.table, compression_type)
             self.template.recompressor.codec = row.id
             self.template.recompressor.least_magic = row.least_magic
             self.template.recompressor.level = level_of(row, level)
             self.template.most = most_of(min_gain, row.id)
-        self.template.limits = limits_of(batch_bytes, batch_records, max_message_bytes)
         self.offsets, self.kinds = InputView(marks.offsets), InputView(marks.kinds)
         self.template.marks.offsets = <const int64_t*>self.offsets.data
         self.template.marks.kinds = self.kinds.data
