@@ -264,12 +264,14 @@ def test_a_staged_segment_that_changed(tmp_path: Path) -> None:
 def test_a_journal_from_elsewhere(tmp_path: Path) -> None:
     """It cannot name places outside of the log dir."""
     writer, messages = started(tmp_path / "logs", [drawn(50)], topic="t", partitions="1")
-    good = '{"journal": 1, "index_interval_bytes": 4096, "write_id": null, "batch_id": null, "replaces": false}\n'
+    good = '{"journal": 1, "index_interval_bytes": 4096, "write_id": null, "batch_id": null, "replaces": false, '
+    good += '"merges": false}\n'
     place = good + '{"directory": "t-0", "is_new": true}\n'
     for text in (
         "", '{"x": 1}\n', "[]\n", "[" * 100000 + "\n", "[" * (2 << 20) + "\n", "\xff\n", good, good + '{"lines": 2}\n',
         good.replace("1", "0", 1), good[:-1], '{"has_offsets": false, "segments": [], "remove": ["../victim"]}',
         good + '{"directory": "../t-0", "is_new": true}\n{"lines": 2}\n', place + '"../victim"\n{"lines": 3}\n',
+        place + '["../a", "a", 1]\n{"lines": 3}\n', place + f'["{"0" * 32}", "../victim", 1]\n{{"lines": 3}}\n',
         place + '["../a", 0, 1, 1, 1, 1, 1, false]\n{"lines": 3}\n', place + '[0, 1]\n["x"]\n{"lines": 4}\n',
         place + "7\n",
         place + '[0, 1]\n["../../victim", 0, 1, 1, 1, 1, 1, false]\n{"lines": 4}\n', good + "[0, 1]\n",

@@ -6,7 +6,7 @@
 
     sidecars/  the files next to a segment: indexes, snapshots, checkpoints
     check/     verify, scan, repair, reindex
-    copy/      transcode, convert, and the manifest of a copy
+    copy/      transcode, convert, compact, and the manifest of a copy
     publish/   how finished files get their names
     dump/      what Kafka's DumpLogSegments prints
 
@@ -33,7 +33,8 @@ __getattr__, __dir__, __all__ = exports(
         "recordpress.log.check.reindex": "ReindexReport reindex",
         "recordpress.log.copy.repair": "RepairedSegment RepairReport repair",
         "recordpress.log.check.verify": "VerifyReport verify",
-        "recordpress.log.copy.calls": "convert transcode",
+        "recordpress.log.copy.calls": "compact convert transcode",
+        "recordpress.log.copy.compact": "CompactedPartition",
         "recordpress.log.copy.manifest": "CopiedPartition CopiedSegment Manifest QuarantinedSegment SourceFile",
         "recordpress.log.copy.savings": "Estimate Saving TopicSavings",
         "recordpress.log.dump._dump": "DumpOptions SegmentDump",

@@ -13,7 +13,8 @@ from recordpress.log.check.damage_report import ScanReport as ScanReport, Segmen
 from recordpress.log.check.lost_records import LostRecords as LostRecords
 from recordpress.log.check.reindex import ReindexReport as ReindexReport, reindex as reindex
 from recordpress.log.check.verify import VerifyReport as VerifyReport, verify as verify
-from recordpress.log.copy.calls import convert as convert, transcode as transcode
+from recordpress.log.copy.calls import compact as compact, convert as convert, transcode as transcode
+from recordpress.log.copy.compact import CompactedPartition as CompactedPartition
 from recordpress.log.copy.manifest import (
     CopiedPartition as CopiedPartition,
     CopiedSegment as CopiedSegment,

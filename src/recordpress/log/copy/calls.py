@@ -1,6 +1,6 @@
-"""`recordpress.convert` and `recordpress.transcode`, which import their implementation on the first call."""
+"""`transcode`, `convert` and `recordpress.log.compact`, which import their implementation on the first call."""
 
-from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES, EXPIRATION_MS
+from recordpress.log.copy.defaults import BATCH_BYTES, DEFAULT_MAX_MESSAGE_BYTES, EXPIRATION_MS, SEGMENT_BYTES
 
 TYPE_CHECKING = False  # as in recordpress._lazy
 if TYPE_CHECKING:
@@ -9,10 +9,94 @@ if TYPE_CHECKING:
 
     from recordpress.codecs import CodecRegistry
     from recordpress.log import Log, Progress
+    from recordpress.log.copy.compact import CompactedPartition
     from recordpress.log.copy.manifest import Manifest
     from recordpress.log.copy.savings import Estimate
     from recordpress.log.copy.transcode import OfProducers
     from recordpress.typing import Integer, Level, Time
+
+
+def compact(
+    path: "str | os.PathLike[str]",
+    *,
+    segment_bytes: "Integer" = SEGMENT_BYTES,
+    batch_bytes: "Integer" = BATCH_BYTES,
+    max_message_bytes: "Integer" = DEFAULT_MAX_MESSAGE_BYTES,
+    compression_type: str | None = None,
+    level: "Level" = None,
+    min_gain: "float | None" = 0.0,
+    include_active_segment: bool = False,
+    threads: "Integer" = 1,
+    codecs: "CodecRegistry | None" = None,
+) -> "list[CompactedPartition]":
+    """Merge small neighbouring segments of a log dir, such as a streaming sink leaves, and join their small batches.
+
+    Every record keeps its offset, and all else that `transcode` keeps. Each new segment is verified record by record
+    and read back, with its indexes, in a hidden directory. Then all of them replace the old ones under the lock (in a
+    store the lease), the journal and the commit of the Spark sink, which may write to the log dir at the same time. If
+    the call is killed, the next one, or the next job of the sink, finishes the work or removes what is left of it.
+    Queries that begin later, and streams, continue at their offsets. A query that was planned before fails if it meets
+    a segment that was replaced: repeat it.
+
+    Last batches of producers, which a broker compares with retries, are not joined: five of each in a new segment.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        A log dir, or its URL. No broker may be running on it.
+    segment_bytes : int
+        Most bytes of a new segment. Segments of at least half of that stay as they are.
+    batch_bytes, max_message_bytes, min_gain, codecs
+        As for `transcode`.
+    compression_type : CompressionType or a name in `codecs`, optional
+        For the batches of the new segments. By default batches keep their codec, and batches of different codecs are
+        not joined.
+    level : int, optional
+        With a compression_type only.
+    include_active_segment : bool
+        Also merge the last segment of each partition, which a writer might append to.
+    threads : int
+        Number of segments that are made at a time.
+
+    Returns
+    -------
+    list of CompactedPartition
+        The partitions that changed.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        `path` is not a log dir, a broker is running on it, another job holds its lock for ten minutes, or an argument
+        is not accepted.
+    RecordpressError
+        A segment is damaged, or ends in bytes that are not an entry; file, position and offset say where. Nothing
+        changed.
+    StorageError
+        A segment changed since it was read, or this job lost its lease. Nothing changed, unless a note on the error
+        says that the work is committed.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, recordpress
+    >>> logs = pathlib.Path(tempfile.mkdtemp())
+    >>> (logs / "orders-0").mkdir()
+    >>> for offset in range(60):
+    ...     data = recordpress.write_records([b"a line of text"], base_offset=offset, compression_type="zstd")
+    ...     _ = (logs / "orders-0" / f"{offset:020}.log").write_bytes(data)
+    >>> [done] = recordpress.log.compact(logs)
+    >>> done.segments_before, done.segments_after, done.batches_before, done.batches_after
+    (59, 1, 59, 1)
+    >>> log = recordpress.open_log(logs)
+    >>> log, log.count()
+    (<recordpress.log.Log: 1 partition, 2 segments>, 60)
+    """
+    from recordpress.codecs.choice import CodecChoice
+    from recordpress.log.copy.compact import compact_here
+    from recordpress.log.copy.transcode import TranscodeJob
+
+    codec = CodecChoice(compression_type, level, codecs, is_optional=True)
+    job = TranscodeJob(codec, batch_bytes, min_gain, threads, max_message_bytes=max_message_bytes)
+    return compact_here(job, path, segment_bytes, include_active_segment)
 
 
 def convert(

@@ -7,6 +7,7 @@
     "00000000000000000000.log"                   a file of it to delete
     [0, 300]                                     a segment of the log, from one offset to another
     ["<attempt>", 0, 81920, ...]                 a staged segment in it
+    ["<attempt>", "00000000000000000000.log", 81920]    a file that takes the place of the deleted ones
     {"lines": 5}                                 the end
 
 It is written and read in chunks, partition by partition: a job may have millions of staged segments.
@@ -43,14 +44,24 @@ class PlannedSegment(NamedTuple):
     staged: list[StagedSegment]
 
 
+class PlannedFile(NamedTuple):
+    """File that an attempt of a task made for the partition, with its name and size."""
+
+    attempt: str
+    name: str
+    bytes: int
+
+
 @dataclass(slots=True)
 class PlannedPartition:
-    """Partition that a job changes: whether it is new, the names of the files to replace, and its segments in order."""
+    """Partition that a job changes: whether it is new, the names of the files to replace, and its segments in order;
+    or finished files for it."""
 
     directory: str
     is_new: bool
     remove: list[str] = field(default_factory=list)
     segments: list[PlannedSegment] = field(default_factory=list)
+    files: list[PlannedFile] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,7 @@ class Journal:
     write_id: str | None = None
     batch_id: int | None = None
     replaces: bool = False  # some partitions have files to delete
+    merges: bool = False  # finished files take the place of others with the same records
 
     def write(self, partitions: Iterable[PlannedPartition]) -> None:
         """Write the journal, and read it back where it has no name yet: it is final when it has one."""
@@ -86,6 +98,7 @@ class Journal:
             "write_id": self.write_id,
             "batch_id": self.batch_id,
             "replaces": self.replaces,
+            "merges": self.merges,
         }
         count = 1
         for partition in partitions:
@@ -97,6 +110,8 @@ class Journal:
                 for one in staged:
                     yield one[2:]
                 count += 1 + len(staged)
+            yield from partition.files
+            count += len(partition.files)
         yield {"lines": count}
 
 
@@ -115,6 +130,7 @@ def read_journal(files: FileSystem, path: str) -> Journal | None:
                 None if write_id is None else str(write_id),
                 None if batch_id is None else int(batch_id),
                 bool(first["replaces"]),
+                bool(first["merges"]),
             )
     except FileNotFoundError:
         return None
@@ -171,19 +187,32 @@ def _partitions(file: RandomAccessFile) -> Iterator[PlannedPartition]:
             elif partition is None or place is None:
                 raise ValueError("no partition before a segment")
             elif isinstance(line, str):
-                if "/" in line or line in ("", ".", ".."):
-                    raise ValueError(f"{line!r} is outside the log directory")
-                partition.remove.append(line)
+                partition.remove.append(_checked_name(line))
             elif len(line) == 2:
                 partition.segments.append(PlannedSegment(int(line[0]), int(line[1]), []))
+            elif len(line) == 3:
+                partition.files.append(PlannedFile(_checked_attempt(line[0]), _checked_name(line[1]), int(line[2])))
             else:
-                if not _ATTEMPT.fullmatch(line[0]) or set(map(type, line[1:-1])) != {int}:
+                _checked_attempt(line[0])
+                if set(map(type, line[1:-1])) != {int}:
                     raise ValueError(f"not a staged segment: {line}")
                 partition.segments[-1].staged.append(StagedSegment(place.topic, place.partition, *line))
         if partition is not None:
             yield partition
         if count != expected:
             raise ValueError("it is cut")
+
+
+def _checked_name(name: str) -> str:
+    if "/" in name or name in ("", ".", ".."):
+        raise ValueError(f"{name!r} is outside the log directory")
+    return name
+
+
+def _checked_attempt(name: str) -> str:
+    if not _ATTEMPT.fullmatch(name):
+        raise ValueError(f"{name!r} is not an attempt of a task")
+    return name
 
 
 @contextmanager

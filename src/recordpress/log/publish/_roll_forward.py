@@ -71,6 +71,9 @@ def for_each(items: Iterable[_Item], work: Callable[[_Item], object]) -> None:
 
 def roll_forward(files: FileSystem, target: str, journal: Journal) -> None:
     """Carry out the rest of a journal; the call can be repeated after an error."""
+    if journal.merges:
+        for_each(journal.partitions(), lambda one: _replace(files, target, journal.path, one))
+        return
     with suppress(FileNotFoundError):
         files.delete(files.join(target, SUCCESS))
     _remove(files, target, journal)
@@ -82,6 +85,24 @@ def roll_forward(files: FileSystem, target: str, journal: Journal) -> None:
     if journal.write_id is not None:
         _remember(files, target, journal.write_id, journal.batch_id)
     _write(files, files.join(target, SUCCESS), b"")
+
+
+def _replace(files: FileSystem, target: str, job: str, partition: PlannedPartition) -> None:
+    """Give finished files their names in a partition, and then delete the files that they replace: a reader finds each
+    record at any time, some of them twice."""
+    place = files.join(target, partition.directory)
+    for one in sorted(partition.files, key=lambda one: (one.name.endswith(LOG_FILE_SUFFIX), one.name)):
+        source, path = files.join(job, one.attempt, one.name), files.join(place, one.name)
+        try:
+            files.move(source, path)
+        except FileNotFoundError:
+            if not _has_size(files, path, one.bytes):
+                raise StorageError("a segment of a committed job is gone", file=files.url(source)) from None
+    if isinstance(files, LocalFileSystem):
+        sync_directory(Path(place))
+    for name in partition.remove:
+        with suppress(FileNotFoundError):
+            files.delete(files.join(place, name))
 
 
 def _remember(files: FileSystem, target: str, write_id: str, batch_id: int | None) -> None:

@@ -33,6 +33,7 @@ from recordpress.log.check.broker_lock import refuse_running_broker
 from recordpress.log.publish._commits import Commit, add_commit, last_commit
 from recordpress.log.publish._journal import (
     Journal,
+    PlannedFile,
     PlannedPartition,
     PlannedSegment,
     read_journal,
@@ -41,7 +42,7 @@ from recordpress.log.publish._journal import (
 )
 from recordpress.log.publish._roll_forward import for_each, prepare, roll_forward
 from recordpress.log.publish.lease import lease
-from recordpress.log.publish.staging import JOURNAL, Stage, StagedSegment, is_dead, staged_jobs
+from recordpress.log.publish.staging import JOURNAL, MergedSegment, Stage, StagedSegment, is_dead, staged_jobs
 
 Scope: TypeAlias = Literal["topics", "path"]
 
@@ -112,6 +113,66 @@ def commit_staged(
         else:
             stage.clear()
     return published
+
+
+def settle(stage: Stage) -> None:
+    """Finish the committed jobs that were killed, and delete what others left, before a job lists the log dir."""
+    check_target(stage.files, stage.target)
+    with _locked(stage) as stage:
+        _settle(stage, last_commit(stage.files, stage.target))
+
+
+def commit_merged(stage: Stage, merged: Sequence[MergedSegment]) -> None:
+    """Replace segments by merged ones: all of them, or none."""
+    with _locked(stage) as stage:
+        last = last_commit(stage.files, stage.target)
+        _settle(stage, last)
+        _check_merged(stage, merged)
+        Journal(stage.files, stage.path, 0, merges=True).write(_plan_merged(merged))
+        if not isinstance(stage.files, LocalFileSystem):
+            _check_merged(stage, merged)
+            add_commit(stage.files, stage.target, last, stage.job)
+        _finish(stage.files, stage.target, stage.path)
+
+
+def _check_merged(stage: Stage, merged: Sequence[MergedSegment]) -> None:
+    """Raise an error if a file of a task is gone, or a segment changed since it was read."""
+
+    files = stage.files
+
+    def listed(*place: str) -> dict[str, FileInfo]:
+        with suppress(FileNotFoundError):
+            return {info.name: info for info in files.list(files.join(*place))}
+        return {}
+
+    def check(partition: tuple[str, list[MergedSegment]]) -> None:
+        directory, segments = partition
+        there = listed(stage.target, directory)
+        for one in segments:
+            made = listed(stage.path, one.attempt)
+            for name, size in one.files.items():
+                if name not in made or made[name].size != size:
+                    gone = files.url(files.join(stage.path, one.attempt, name))
+                    raise StorageError("a task wrote this file, and it is gone or has another size", file=gone)
+            for name, state in one.replaced.items():
+                if name not in there or (there[name].size, there[name].modified) != state:
+                    raise StorageError(
+                        "another program replaced or changed this segment while it was merged: run the job again",
+                        file=files.url(files.join(stage.target, directory, name)),
+                    )
+
+    by_directory = groupby(merged, key=lambda one: one.directory)
+    for_each(((name, list(group)) for name, group in by_directory), check)
+
+
+def _plan_merged(merged: Sequence[MergedSegment]) -> Iterator[PlannedPartition]:
+    for directory, segments in groupby(merged, key=lambda one: one.directory):
+        planned = PlannedPartition(directory, is_new=False)
+        for one in segments:
+            planned.files += [PlannedFile(one.attempt, name, size) for name, size in one.files.items()]
+            old = [*one.replaced, *one.others]
+            planned.remove += [name for name in old if name not in one.files]
+        yield planned
 
 
 def _contents(stage: Stage, directories: Iterable[str]) -> dict[str, list[tuple[str, int | None]]]:

@@ -69,6 +69,17 @@ class StagedSegment(NamedTuple):
         return f"{self.attempt}/{staged_name(self.topic, self.partition, self.number)}"
 
 
+class MergedSegment(NamedTuple):
+    """A segment that replaces neighbouring ones of a partition: the attempt of a task that wrote it, the sizes of its
+    files, the sizes and times of the segments when they were listed, and the names of other files that go with them."""
+
+    directory: str
+    attempt: str
+    files: dict[str, int]
+    replaced: dict[str, tuple[int | None, float | None]]
+    others: list[str]
+
+
 def staged_name(topic: str, partition: int, number: int) -> str:
     return f"{number}.{topic[:_SHOWN]}-{partition}.log"
 
@@ -83,9 +94,10 @@ class Stage:
     owner: dict[str, Any]
 
     @classmethod
-    def new(cls, files: FileSystem, target: str) -> Stage:
-        """Return a stage for a job of the process that runs Spark's driver, the parent of this one."""
-        return cls(files, target, uuid4().hex, {"system": system_id(), "process": _driver()})
+    def new(cls, files: FileSystem, target: str, process: int | None = None) -> Stage:
+        """Return a stage for a job of a process, by default the one that runs Spark's driver, the parent of this
+        one."""
+        return cls(files, target, uuid4().hex, {"system": system_id(), "process": process or _driver()})
 
     def of_stream(self, stream: str) -> Stage:
         """Return a stage for a batch of a stream, which is named by a UUID; a stream writes one batch at a time."""
