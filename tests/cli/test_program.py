@@ -89,7 +89,7 @@ def test_completion_scripts(run: Run, shell: str) -> None:
 
 def test_completion_knows_verbs_and_options(run: Run) -> None:
     words = run(_RECORDPRESS_COMPLETE="bash_complete", COMP_WORDS="recordpress comp", COMP_CWORD="1")
-    assert words.lines == ["plain,completion"]
+    assert words.lines == ["plain,compact", "plain,completion"]
     shells = run(_RECORDPRESS_COMPLETE="bash_complete", COMP_WORDS="recordpress completion ", COMP_CWORD="2")
     assert shells.lines == ["plain,bash", "plain,zsh", "plain,fish"]
 

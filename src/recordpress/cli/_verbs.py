@@ -18,6 +18,7 @@ VERBS = {
     "reindex": "Rebuild the indexes and the other files next to a log.",
     "transcode": "Copy a log with another codec and the same offsets.",
     "convert": "Copy a log to another message format with the same offsets.",
+    "compact": "Merge small neighbouring segments of a log dir in place.",
     "fits": "Find records that are too large, and the limits that reject them.",
     "explain": "Explain how a broker would treat batches.",
     "doctor": "Report versions, speeds and missing packages.",

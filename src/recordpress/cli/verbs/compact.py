@@ -1,0 +1,83 @@
+"""``recordpress compact``: small segments of a log dir merged in place."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from recordpress._arguments import MOST_THREADS
+from recordpress._threads import cores
+from recordpress.cli._command import as_json, codec_plugins, verb
+from recordpress.cli._findings import plural
+from recordpress.cli._outcome import CLEAN
+from recordpress.cli._output import count, percent, print_json, print_table, say, shown, size
+from recordpress.cli._parameters import SIZE, Codec, Paths
+from recordpress.log import compact
+
+
+@verb(
+    "compact",
+    ("recordpress compact /backup/copy", "Merge small segments up to 1 GiB, and join their batches up to 1 MiB."),
+    ("recordpress compact s3://tier/copy --segment-bytes 256MiB --codec zstd --level 9",
+     "Merge them up to 256 MiB, and recompress the batches of the new segments."),
+)  # fmt: skip
+@click.argument("path", metavar="LOG_DIR", type=Paths())
+@click.option("--segment-bytes", type=SIZE, default="1GiB", show_default=True, help="Most bytes of a new segment.")
+@click.option(
+    "--batch-bytes",
+    type=SIZE,
+    default="1MiB",
+    show_default=True,
+    help="Size up to which adjacent small batches are joined before compression.",
+)
+@click.option(
+    "--max-message-bytes",
+    type=SIZE,
+    default="1MiB",
+    show_default=True,
+    help="The max.message.bytes of the topic: no joined batch is larger.",
+)
+@click.option("--codec", "compression_type", type=Codec(), help="Codec of the new segments; default: as each batch.")
+@click.option("--level", type=int, help="Codec level, with --codec; default: that of Kafka's Java producer.")
+@click.option("--include-active-segment", is_flag=True, help="Also merge the last segment of each partition.")
+@click.option(
+    "--threads",
+    type=click.IntRange(1, MOST_THREADS),
+    default=cores,
+    show_default="cores",
+    help="Number of segments that are made at a time.",
+)
+@codec_plugins
+@as_json
+def command(path: str, as_json: bool, **options: Any) -> int:
+    """Merge small neighbouring segments of a log dir in place.
+
+    A streaming sink writes segments with every batch of its query; this command merges them, and joins their small
+    batches. Every record keeps its offset. Segments of at least half of --segment-bytes stay unchanged, and so does
+    the last one of each partition, which a writer might append to.
+
+    New segments are verified record by record and read back before they replace the old ones. Spark's sink may write
+    to the log dir at the same time: the same lock, or in a store the same lease, admits one commit at a time. Repeat
+    the command if it was interrupted. No broker may be running on LOG_DIR."""
+    done = compact(path, **options)
+    if as_json:
+        print_json({"partitions": [asdict(one) for one in done]})
+        return CLEAN
+    if done:
+        print_table(
+            ("partition", ">segments", ">after", ">records", ">batches", ">after", ">bytes", ">after", ">change"),
+            [
+                (
+                    shown(f"{one.topic}-{one.partition}"), count(one.segments_before), count(one.segments_after),
+                    count(one.records), count(one.batches_before), count(one.batches_after), size(one.bytes_before),
+                    size(one.bytes_after), percent(one.bytes_after - one.bytes_before, one.bytes_before),
+                )
+                for one in done
+            ],
+        )  # fmt: skip
+        say()
+    before, after = (sum(getattr(one, name) for one in done) for name in ("segments_before", "segments_after"))
+    say(f"{shown(path)}: {plural(before, 'segment')} merged into {count(after)}")
+    return CLEAN

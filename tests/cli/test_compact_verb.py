@@ -1,0 +1,25 @@
+"""``recordpress compact``."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+
+import recordpress
+from cli.conftest import Run
+
+
+def test_the_verb(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t-0").mkdir()
+    for number in range(20):
+        data = recordpress.write_records([b"%d of some words" % number], base_offset=number)
+        (tmp_path / "t-0" / f"{number:020}.log").write_bytes(data)
+    done = run("compact", tmp_path, "--json")
+    schema = json.loads((Path(__file__).parents[2] / "docs" / "compact.schema.json").read_text())
+    jsonschema.validate(done.json, schema)
+    assert done.status == 0 and done.json["partitions"][0]["segments_before"] == 19
+    done = run("compact", tmp_path, "--include-active-segment", "--codec", "zstd", "--level", "3")
+    assert done.status == 0 and b"2 segments merged into 1" in done.out and b"t-0" in done.out
+    assert b"0 segments merged into 0" in run("compact", tmp_path).out
+    assert run("compact", tmp_path, "--level", "3").status == 2
+    assert recordpress.open_log(tmp_path).count() == 20
