@@ -49,12 +49,12 @@ def spark() -> Iterator[Any]:
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs do without Spark: their tasks run here, what travels is pickled, and a result is its rows."""
-    from recordpress.spark import _compare, _estimate, _inventory, _jobs, _parquet, _transcode, _verify
+    from recordpress.spark import _compact, _compare, _estimate, _inventory, _jobs, _parquet, _transcode, _verify
 
     def run(spark: Any, what: str, work: Any, items: Any) -> list[Any]:
         return [pickle.loads(pickle.dumps(work(pickle.loads(pickle.dumps(item))))) for item in items]
 
-    for module in (_compare, _estimate, _inventory, _parquet, _transcode, _verify):
+    for module in (_compact, _compare, _estimate, _inventory, _parquet, _transcode, _verify):
         monkeypatch.setattr(module, "run", run)
         monkeypatch.setattr(module, "table", lambda spark, rows, schema: list(rows))
     for module in (_jobs, _transcode):

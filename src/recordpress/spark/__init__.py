@@ -20,6 +20,7 @@ __getattr__, __dir__, __all__ = exports(
     __name__,
     {
         "recordpress.spark.functions": "",
+        "recordpress.spark._compact": "compact",
         "recordpress.spark._compare": "compare",
         "recordpress.spark._estimate": "estimate",
         "recordpress.spark._inventory": "inventory",

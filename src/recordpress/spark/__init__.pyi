@@ -1,4 +1,5 @@
 from recordpress.spark import functions as functions
+from recordpress.spark._compact import compact as compact
 from recordpress.spark._compare import compare as compare
 from recordpress.spark._estimate import estimate as estimate
 from recordpress.spark._inventory import inventory as inventory
