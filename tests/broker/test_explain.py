@@ -429,7 +429,7 @@ def test_a_file_that_is_too_large_for_a_request(tmp_path: Path, monkeypatch: pyt
 
 def test_all_of_it_can_be_json() -> None:
     [batch] = recordpress.explain(record_set(), topic_config=LZ4).to_list()
-    assert list(batch)[:5] == ["position", "verdict", "error_code", "relation", "reasons"]
+    assert list(batch)[:5] == ["position", "verdict", "errorCode", "relation", "reasons"]
     assert list(batch["reasons"][0]) == ["id", "rule", "source", "message", "advice"]
     assert json.loads(json.dumps(batch)) == batch
 

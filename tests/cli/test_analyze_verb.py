@@ -15,13 +15,13 @@ ROOT = Path(__file__).parents[2]
 CELL = [
     "codec",
     "level",
-    "batch_records",
-    "batch_bytes",
-    "input_bytes",
-    "output_bytes",
+    "batchRecords",
+    "batchBytes",
+    "inputBytes",
+    "outputBytes",
     "ratio",
-    "compress_mb_s",
-    "decompress_mb_s",
+    "compressMbS",
+    "decompressMbS",
 ]
 
 
@@ -33,9 +33,9 @@ def test_the_interface_that_others_rely_on(run: Run, tmp_path: Path) -> None:
     assert all(list(cell) == CELL for cell in found["cells"])
     grid = [("zstd", 1), ("zstd", 3), ("lz4", None), ("gzip", 6), ("snappy", None)]
     assert [(cell["codec"], cell["level"]) for cell in found["cells"]] == 2 * grid
-    assert [cell["batch_records"] for cell in found["cells"]] == [10] * 5 + [100] * 5
+    assert [cell["batchRecords"] for cell in found["cells"]] == [10] * 5 + [100] * 5
     stored = sum(map(len, batches()))  # by libdeflate; Java has zlib
-    assert found["cells"][3]["output_bytes"] == pytest.approx(stored, rel=0.02)
+    assert found["cells"][3]["outputBytes"] == pytest.approx(stored, rel=0.02)
     assert found["versions"]["recordpress"] == recordpress.__version__ and found["versions"]["zstd"]
 
 
@@ -67,7 +67,7 @@ def test_csv(run: Run, tmp_path: Path) -> None:
     rows = list(csv.DictReader(done.lines))
     assert list(rows[0])[: len(CELL)] == CELL
     assert [row["codec"] for row in rows] == ["none", "zstd"]
-    assert rows[1]["level"] == "3" and float(rows[1]["compress_cpu_seconds_a_day"]) > 0
+    assert rows[1]["level"] == "3" and float(rows[1]["compressCpuSecondsADay"]) > 0
 
 
 def test_a_file_of_lines(run: Run, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_what_would_be_lost_is_counted_refused_and_allowed(run: Run, tmp_path: P
     assert [line.split() for line in counted.lines] == [["lost", "count"], ["headers", "3"], ["leader_epochs", "3"]]
     assert run("convert", source, target, "--magic", "1", "--dry-run", "--json").json == {
         "headers": 3,
-        "leader_epochs": 3,
+        "leaderEpochs": 3,
     }
     refused = run("convert", source, target, "--magic", "1", "--allow-loss", "headers")
     assert refused.status == 2
@@ -41,7 +41,7 @@ def test_json_is_the_manifest(run: Run, tmp_path: Path) -> None:
     done = run("convert", source, target, "--magic", "0", "--codec", "gzip", "--allow-loss", "all", "--json")
     assert (done.status, done.err) == (0, "")
     assert done.json == json.loads(recordpress.log.Manifest.read(target).to_json())
-    assert done.json["lost"] == {"headers": 3, "leader_epochs": 3}
+    assert done.json["lost"] == {"headers": 3, "leaderEpochs": 3}
 
 
 def test_nothing_is_lost_upwards(run: Run, tmp_path: Path) -> None:

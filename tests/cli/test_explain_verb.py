@@ -70,10 +70,10 @@ def test_json(run: Run, sent: Path) -> None:
     done = run("explain", sent, *TO_LZ4, "--json")
     assert (done.status, done.err) == (1, "")
     [batch] = done.json
-    assert {name: batch[name] for name in ("position", "verdict", "error_code", "relation")} == {
+    assert {name: batch[name] for name in ("position", "verdict", "errorCode", "relation")} == {
         "position": 0,
         "verdict": "recompressed",
-        "error_code": 0,
+        "errorCode": 0,
         "relation": "rebuilt",
     }
     [reason] = batch["reasons"]
@@ -95,7 +95,7 @@ def test_a_log_dir(run: Run, tmp_path: Path) -> None:
     assert files_of(tmp_path) == before
     [recompressed, kept] = run("explain", tmp_path, *TO_LZ4, "--json").json
     assert (recompressed["batches"], kept["batches"], kept["position"]) == (5, 1, sum(map(len, batches(codec="gzip"))))
-    assert recompressed["cpu_seconds"]["compress"] > 0
+    assert recompressed["cpuSeconds"]["compress"] > 0
 
 
 def test_json_is_what_the_schema_says(run: Run, sent: Path, tmp_path: Path) -> None:

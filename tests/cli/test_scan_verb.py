@@ -44,10 +44,10 @@ def test_json(run: Run, tmp_path: Path) -> None:
     done = run("scan", path, "--json")
     assert done.status == 1
     [finding] = done.json["findings"]
-    assert list(finding) == ["file", "position", "size", "offset", "rule", "message", "field_position"]
+    assert list(finding) == ["file", "position", "size", "offset", "rule", "message", "fieldPosition"]
     assert finding["file"] == str(path / SEGMENT)
     assert [finding[name] for name in ("position", "size", "offset", "rule")] == [first, second, 10, "checksum"]
-    assert done.json["segments"][0]["recovery_bytes"] == first
+    assert done.json["segments"][0]["recoveryBytes"] == first
 
 
 def test_json_of_a_log_without_damage(run: Run, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_json(run: Run, tmp_path: Path) -> None:
     first, second = map(len, batches()[:2])
     assert done.status == 1
     [finding] = done.json["findings"]
-    assert list(finding) == ["file", "position", "size", "offset", "rule", "message", "field_position"]
+    assert list(finding) == ["file", "position", "size", "offset", "rule", "message", "fieldPosition"]
     assert [finding[name] for name in ("position", "size", "offset", "rule")] == [first, second, 10, "checksum"]
     assert {name: done.json[name] for name in ("level", "segments", "batches", "records")} == {
         "level": "record",

@@ -212,7 +212,7 @@ def test_verbs_take_a_plug_in(partition: Path, tmp_path: Path) -> None:
     run("fits", partition, "-c", NAME, *plugin, cwd=tmp_path)
     settings = ("-t", "compression.type=pluggable", "-t", f"pluggable.factory.plugin={NAME}")
     shown = json.loads(run("explain", partition, *settings, *plugin, "--json", cwd=tmp_path, fails=1))
-    assert {one["compression_type"]: one["verdict"] for one in shown} == {NAME: "kept", "lz4": "recompressed"}
+    assert {one["compressionType"]: one["verdict"] for one in shown} == {NAME: "kept", "lz4": "recompressed"}
 
 
 @pytest.mark.slow
@@ -228,9 +228,9 @@ def test_a_plug_in_is_measured_as_it_is_stored(tmp_path: Path) -> None:
     plugin = ("--codec-plugin", "my_codecs:Codec")
     found = json.loads(run("analyze", partition, "-e", f"none/{NAME}", "--json", *plugin, cwd=tmp_path))
     assert (found["sample"]["records"], found["sample"]["findings"]) == (4000, [])
-    stored = [cell for cell in found["cells"] if cell["batch_records"] == 100]
+    stored = [cell for cell in found["cells"] if cell["batchRecords"] == 100]
     assert [cell["codec"] for cell in stored] == ["none", NAME]
-    assert stored[1]["output_bytes"] == len(data)
+    assert stored[1]["outputBytes"] == len(data)
     assert found["recommendation"]["lines"][:2] == ["compression.type=pluggable", f"pluggable.factory.plugin={NAME}"]
     trained = json.loads(run("train", partition, "--depth", 1, "--json", *plugin, cwd=tmp_path, fails=1))
     assert trained["sample"]["records"] == 4000

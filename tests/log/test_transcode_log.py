@@ -179,7 +179,7 @@ def test_a_log_dir(logs: Path, tmp_path: Path) -> None:
     assert len(list((tmp_path / "cold").rglob("*.index"))) == 6
     read = json.loads(Manifest.read(tmp_path / "cold").to_json())
     assert read["complete"] and read["options"]["level"] == 9
-    assert read["totals"] == manifest.totals
+    assert read["totals"]["sourceBytes"] == manifest.totals["source_bytes"]
     assert manifest.totals["records"] == 6000
     assert manifest.totals["bytes"] == sum(path.stat().st_size for path in (tmp_path / "cold").rglob("*.log"))
     for partition in read["partitions"]:
@@ -187,12 +187,12 @@ def test_a_log_dir(logs: Path, tmp_path: Path) -> None:
             path = tmp_path / "cold" / partition["directory"] / one["file"]
             assert one["crc32c"] == f"{recordpress.crc32c(path.read_bytes()):08x}"
             content = read_content(path)
-            assert [one["digest"], one["next_offset"], one["bytes"]] == [
+            assert [one["digest"], one["nextOffset"], one["bytes"]] == [
                 content.digest,
                 content.next_offset,
                 content.bytes,
             ]
-            assert one["compression_types"] == ["zstd"] and one["source"]["compression_types"] == ["snappy"]
+            assert one["compressionTypes"] == ["zstd"] and one["source"]["compressionTypes"] == ["snappy"]
     assert Manifest.read(tmp_path / "cold") == manifest == Manifest.from_json(manifest.to_json())
 
 

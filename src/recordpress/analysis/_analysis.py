@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from recordpress._json_keys import camel_keys
 from recordpress.log import Estimate, Finding
 
 DAY = 86_400  # seconds
@@ -104,13 +105,13 @@ class Cell:
         return {
             "codec": self.codec,
             "level": self.level,
-            "batch_records": self.batch_records,
-            "batch_bytes": self.batch_bytes,
-            "input_bytes": self.input_bytes,
-            "output_bytes": self.output_bytes,
+            "batchRecords": self.batch_records,
+            "batchBytes": self.batch_bytes,
+            "inputBytes": self.input_bytes,
+            "outputBytes": self.output_bytes,
             "ratio": self.ratio,
-            "compress_mb_s": self.speed.compress_mb_s,
-            "decompress_mb_s": self.speed.decompress_mb_s,
+            "compressMbS": self.speed.compress_mb_s,
+            "decompressMbS": self.speed.decompress_mb_s,
         }
 
 
@@ -157,11 +158,11 @@ class Analysis:
     def to_dict(self) -> dict[str, Any]:
         """Return the result for JSON."""
         return {
-            "baseline": dict(self.baseline),
+            "baseline": camel_keys(self.baseline) | {"codecs": self.baseline["codecs"]},
             "cells": [cell.to_dict() for cell in self.cells],
-            "recommendation": dict(self.recommendation),
+            "recommendation": camel_keys(self.recommendation),
             "savings": self.savings and self.savings.to_dict(),
-            "sample": dict(self.sample),
+            "sample": camel_keys(self.sample),
             "versions": dict(self.versions),
         }
 

@@ -17,6 +17,7 @@ from itertools import pairwise
 from math import ceil
 from typing import Any
 
+from recordpress._json_keys import camel_keys
 from recordpress.analysis._measure import uncompressed
 from recordpress.analysis._recommend import SAVED_PER_DOUBLING
 from recordpress.analysis._sample import Sample
@@ -96,7 +97,7 @@ class DictionaryDepth:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result for JSON."""
-        return asdict(self) | {"use": self.use, "saves": self.saves, "pays": self.pays}
+        return camel_keys(asdict(self)) | {"use": self.use, "saves": self.saves, "pays": self.pays}
 
 
 @dataclass(frozen=True)
@@ -174,17 +175,17 @@ class Evaluation:
                 "sha256": sha256(self.dictionary.data).hexdigest(),
                 "level": self.level,
                 "samples": self.samples,
-                "sample_bytes": self.sample_bytes,
+                "sampleBytes": self.sample_bytes,
             },
             "pays": self.pays,
             "saves": self.stored.saves,
             "use": self.stored.use,
-            "break_even_records": self.break_even_records,
+            "breakEvenRecords": self.break_even_records,
             "summary": self.summary,
-            "stored_depth": self.stored.batch_records,
+            "storedDepth": self.stored.batch_records,
             "depths": [depth.to_dict() for depth in self.depths],
-            "skipped_depths": list(self.skipped),
-            "values": self.values,
+            "skippedDepths": list(self.skipped),
+            "values": camel_keys(self.values),
         }
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from recordpress._arguments import integer
+from recordpress._json_keys import camel_keys
 from recordpress.analysis._lines import is_lines, lines_of
 from recordpress.broker import PartitionLog, Verdict
 from recordpress.columns import write_columns
@@ -172,8 +173,8 @@ class Fits:
         found = {name: getattr(self, name) for name in ("fits", "records", "batches", "bytes", "splits", "rejected")}
         return {
             **found,
-            "limits": [dict(vars(limit)) for limit in self.limits],
-            "rejections": [dict(vars(rejection)) for rejection in self.rejections],
+            "limits": [camel_keys(vars(limit)) for limit in self.limits],
+            "rejections": [camel_keys(vars(rejection)) for rejection in self.rejections],
             "findings": [finding.to_dict() for finding in self.findings],
         }
 

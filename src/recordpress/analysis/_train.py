@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordpress._arguments import INT64_MAX, integer
+from recordpress._json_keys import camel_keys
 from recordpress._libraries import library_versions
 from recordpress._version import VERSION
 from recordpress.analysis._analyze import (
@@ -87,7 +88,7 @@ class DictionaryTraining:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result for JSON."""
-        return {**self.evaluation.to_dict(), "sample": dict(self.sample), "versions": dict(self.versions)}
+        return {**self.evaluation.to_dict(), "sample": camel_keys(self.sample), "versions": dict(self.versions)}
 
 
 def train_on_log(

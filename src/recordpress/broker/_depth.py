@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from recordpress._json_keys import camel_keys
 from recordpress.log.copy.defaults import JOINED_BYTES
 from recordpress.producer.settings import MAX_LINGER_MS, batch_size_of, linger_ms_of
 
@@ -57,8 +58,8 @@ class DepthAdvice:
     reached_records: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, for JSON."""
-        return asdict(self)
+        """Return the fields for JSON."""
+        return camel_keys(asdict(self))
 
 
 @dataclass(slots=True)

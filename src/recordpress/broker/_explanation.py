@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from recordpress._json_keys import camel_keys
 from recordpress.broker._depth import DepthAdvice
 from recordpress.broker._reasons import Finding, Reason
 from recordpress.log import Finding as LogFinding
@@ -49,8 +50,8 @@ class Cost:
     compress_seconds: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, for JSON."""
-        return asdict(self)
+        """Return the fields for JSON."""
+        return camel_keys(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +139,11 @@ class ExplainedBatch:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, for JSON."""
+        """Return the fields for JSON."""
         return {
             "position": self.position,
             "verdict": self.verdict,
-            "error_code": self.error_code,
+            "errorCode": self.error_code,
             "relation": self.relation,
             "reasons": [reason_dict(reason) for reason in self.reasons],
             "findings": [reason_dict(finding) for finding in self.findings],
@@ -151,21 +152,21 @@ class ExplainedBatch:
             "partition": self.partition,
             "size": self.size,
             "magic": self.magic,
-            "compression_type": self.compression_type,
+            "compressionType": self.compression_type,
             "client": self.client,
             "records": self.records,
-            "producer_id": self.producer_id,
-            "inner_offsets": self.inner_offsets,
+            "producerId": self.producer_id,
+            "innerOffsets": self.inner_offsets,
             "diagnosis": self.diagnosis,
             "error": self.error,
-            "error_message": self.error_message,
-            "record_errors": [list(error) for error in self.record_errors],
+            "errorMessage": self.error_message,
+            "recordErrors": [list(error) for error in self.record_errors],
             "cost": self.cost.to_dict(),
         }
 
 
 def reason_dict(reason: Reason | Finding) -> dict[str, str]:
-    """Return a row of the table of reasons, by name, for JSON."""
+    """Return a row of the table of reasons, for JSON."""
     return {
         "id": str(reason),
         "rule": reason.rule,
@@ -267,11 +268,11 @@ class BatchGroup:
             **self.first.to_dict(),
             "batches": self.batches,
             "bytes": self.bytes,
-            "bytes_after": self.bytes_after,
+            "bytesAfter": self.bytes_after,
             "opened": self.opened,
-            "cpu_seconds": {"decompress": self.cpu_seconds[0], "compress": self.cpu_seconds[1]},
+            "cpuSeconds": {"decompress": self.cpu_seconds[0], "compress": self.cpu_seconds[1]},
             "producers": [
-                {"producer_id": producer, "batches": batches, "bytes": size} for producer, (batches, size) in producers
+                {"producerId": producer, "batches": batches, "bytes": size} for producer, (batches, size) in producers
             ],
             "clients": dict(sorted(self.clients.items(), key=lambda item: -item[1])),
             "topics": [

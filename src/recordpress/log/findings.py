@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from typing import Any
 
+from recordpress._json_keys import camel_keys
 from recordpress.errors import (
     CorruptRecordError,
     InvalidRecordError,
@@ -83,9 +85,9 @@ class Finding:
             raise error
         return cls.of_error(error, file=file)
 
-    def to_dict(self) -> dict[str, str | int | None]:
-        """Return the fields by name, in the order of the JSON output."""
-        return asdict(self)
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields for JSON, in order."""
+        return camel_keys(asdict(self))
 
     def __str__(self) -> str:
         known = (("byte", self.position), ("offset", self.offset))

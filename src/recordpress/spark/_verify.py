@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LEVELS = ("file", "batch", "record")
 _RESULT = schema_of(
     "topic string, partition int, file string, position long, size long, offset long, rule string, message string, "
-    "field_position long"
+    "fieldPosition long"
 )
 
 
@@ -42,7 +42,7 @@ def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Cod
     Returns
     -------
     DataFrame
-        One row per finding: topic, partition, file, position, size, offset, rule, message, field_position. An intact
+        One row per finding: topic, partition, file, position, size, offset, rule, message, fieldPosition. An intact
         log gives none.
 
     Raises

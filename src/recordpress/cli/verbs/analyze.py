@@ -97,15 +97,13 @@ def _print_csv(found: Analysis) -> None:
     for number, cell in enumerate(found.cells):
         row = cell.to_dict() | {
             "depth": cell.depth,
-            "bytes_per_record": cell.bytes_per_record,
-            "compress_spread": found.sample["speed"]["compress_spread"][number],
-            "decompress_spread": found.sample["speed"]["decompress_spread"][number],
+            "bytesPerRecord": cell.bytes_per_record,
+            "compressSpread": found.sample["speed"]["compress_spread"][number],
+            "decompressSpread": found.sample["speed"]["decompress_spread"][number],
             "pareto": int(cell.is_best),
         }
         if found.rate_bytes is not None:
-            row["compress_cpu_seconds_a_day"], row["decompress_cpu_seconds_a_day"] = cell.cpu_seconds_a_day(
-                found.rate_bytes
-            )
+            row["compressCpuSecondsADay"], row["decompressCpuSecondsADay"] = cell.cpu_seconds_a_day(found.rate_bytes)
         if writer is None:
             writer = csv.DictWriter(text, list(row), lineterminator="\n")
             writer.writeheader()

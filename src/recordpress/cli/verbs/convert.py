@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 import recordpress
+from recordpress._json_keys import camel_keys
 from recordpress.cli._command import Sources, copy_options, paths, target, verb
 from recordpress.cli._findings import plural, print_copy
 from recordpress.cli._outcome import CLEAN
@@ -47,7 +48,7 @@ def command(paths: Sources, target: str, as_json: bool, **options: Any) -> int:
     with Progress("converting") as progress:
         result = recordpress.convert(paths.given(), target, **options, progress=progress)
     if not isinstance(result, Manifest):
-        print_json(result) if as_json else _print_lost(result, "nothing would be lost")
+        print_json(camel_keys(result)) if as_json else _print_lost(result, "nothing would be lost")
         return CLEAN
     return print_copy(result, target, as_json, _print)
 

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any
 
 from recordpress._file_names import INDEX_FILE_SUFFIX
+from recordpress._json_keys import camel_keys
 from recordpress.files import RandomAccessFile, walked
 from recordpress.log._log import Log
 from recordpress.log._log_order import unseen_by_consumers
@@ -90,8 +91,8 @@ class ScanReport:
         """Return the fields for JSON output."""
         return {
             "findings": [finding.to_dict() for finding in self.findings],
-            "lost": [asdict(lost) for lost in self.lost],
-            "segments": [asdict(segment) for segment in self.segments],
+            "lost": [camel_keys(asdict(lost)) for lost in self.lost],
+            "segments": [camel_keys(asdict(segment)) for segment in self.segments],
         }
 
 

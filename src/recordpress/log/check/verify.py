@@ -27,6 +27,7 @@ from recordpress._file_names import (
     TIME_INDEX_FILE_SUFFIX,
     TXN_INDEX_FILE_SUFFIX,
 )
+from recordpress._json_keys import camel_keys
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import InvalidArgumentError, RecordpressError
 from recordpress.files import RandomAccessFile, walked
@@ -96,7 +97,7 @@ class VerifyReport:
         counts = {name: getattr(self, name) for name in ("level", "segments", "size", "batches", "records")}
         lists = {
             "findings": [finding.to_dict() for finding in self.findings],
-            "lost": [asdict(one) for one in self.lost],
+            "lost": [camel_keys(asdict(one)) for one in self.lost],
         }
         return lists | counts
 

@@ -200,7 +200,7 @@ def copy_log(
             CopiedPartition(partition.topic, partition.partition, place)
             for partition, place in zip(opened.partitions, places, strict=False)
         ),
-        tuple(finding.to_dict() if hasattr(finding, "to_dict") else vars(finding) for finding in opened.skipped),
+        tuple(vars(finding) for finding in opened.skipped),
         _versions(),
     )
     if single:

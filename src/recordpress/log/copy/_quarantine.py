@@ -40,4 +40,4 @@ def quarantine_segment(task: CopyTask, files: FileSystem, finding: Finding) -> Q
             raise CorruptRecordError("the file was written to while it was read", file=file.name, rule="file size")
         writer.publish()
     source = SourceFile(task.segment.url, position, 0, task.info.modified, (), 0)
-    return QuarantinedSegment(name, task.segment.base_offset, position, f"{checksum:08x}", finding.to_dict(), source)
+    return QuarantinedSegment(name, task.segment.base_offset, position, f"{checksum:08x}", vars(finding), source)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from recordpress._json_keys import camel_keys, snake_keys
 from recordpress.errors import CorruptRecordError
 from recordpress.files import FileSystem, resolve
 from recordpress.log._json_lines import read_lines, write_lines
@@ -268,14 +269,14 @@ class Manifest:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest as one object, which docs/manifest.schema.json describes."""
-        content = asdict(self) | {"totals": self.totals}
+        content = camel_keys(asdict(self) | {"totals": self.totals})
         for place, partition in zip(content["partitions"], self.partitions, strict=True):
             for one in place["segments"]:
                 for name in ("settled", "marks"):
                     if not one[name]:
                         del one[name]
             if partition.settled:
-                place["settled"] = partition.settled
+                place["settled"] = camel_keys(partition.settled)
         return content
 
     def to_json(self) -> str:
@@ -292,7 +293,7 @@ class Manifest:
             The text is not a manifest, or has a later format.
         """
         with _checked(file):
-            read = json.loads(text)
+            read = snake_keys(json.loads(text))
             return _manifest(read, tuple(_partition(one) for one in read["partitions"]), read["skipped"])
 
     @classmethod
@@ -329,7 +330,7 @@ class Manifest:
     def write(self, files: FileSystem, directory: str, name: str = MANIFEST) -> None:
         """Write the manifest to a directory, replacing an existing one."""
         with files.create(files.join(directory, name)) as writer:
-            write_lines(writer, self._lines())
+            write_lines(writer, map(camel_keys, self._lines()))
             writer.publish()
 
     def _lines(self) -> Iterator[dict[str, Any]]:
@@ -359,7 +360,7 @@ def read_manifest(files: FileSystem, directory: str, name: str = MANIFEST) -> Ma
     """Return the manifest in a directory; None if it does not exist."""
     try:
         with files.open(files.join(directory, name)) as file, _checked(file.name):
-            lines = read_lines(file, _RULE)
+            lines = map(snake_keys, read_lines(file, _RULE))
             first = next(lines)
             partitions: list[CopiedPartition] = []
             skipped: list[dict[str, Any]] = []

@@ -16,6 +16,7 @@ from os import PathLike
 from typing import Any
 
 from recordpress._file_names import LOG_FILE_SUFFIX, PARTITION_METADATA, TopicPartition
+from recordpress._json_keys import camel_keys
 from recordpress.errors import InvalidArgumentError, RecordpressError
 from recordpress.files import FileSystem, named, resolve
 from recordpress.log._log import Log
@@ -94,8 +95,8 @@ class RepairReport:
         """Return the fields for JSON."""
         return {
             "findings": [finding.to_dict() for finding in self.findings],
-            "lost": [asdict(one) for one in self.lost],
-            "segments": [asdict(segment) for segment in self.segments],
+            "lost": [camel_keys(asdict(one)) for one in self.lost],
+            "segments": [camel_keys(asdict(segment)) for segment in self.segments],
         }
 
 
