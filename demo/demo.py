@@ -120,14 +120,14 @@ def estimate(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
     import recordpress.spark
 
     chosen = options.codec if options.level is None else f"{options.codec},{options.level}"
-    codecs = chosen if options.codec == "none" else "/".join(dict.fromkeys([chosen, "zstd,3", "lz4"]))
+    candidates = chosen if options.codec == "none" else "/".join(dict.fromkeys([chosen, "zstd,3", "lz4"]))
     with step(3, "Estimate from samples what codecs would save, batch by batch", about(options, 5)):
-        rows = recordpress.spark.estimate(spark, options.logs, codecs).orderBy("topic", "bytesAfter").collect()
-    rows = [row for row in rows if row.codec is not None]  # that of a topic without an intact record
+        rows = recordpress.spark.estimate(spark, options.logs, candidates).orderBy("topic", "bytesAfter").collect()
+    rows = [row for row in rows if row.compressionType is not None]  # that of a topic without an intact record
     cells = [
         [
             row.topic or "-",
-            row.codec if row.level is None else f"{row.codec} {row.level}",
+            row.compressionType if row.level is None else f"{row.compressionType} {row.level}",
             f"{row.ratioBefore:.2f}",
             f"{row.ratio:.2f}",
             f"{100 * row.saved:.1f} %",

@@ -227,12 +227,12 @@ def _estimates(rows: Sequence[Row]) -> str:
     cells = [
         (
             row.topic or "",
-            row.codec if row.level is None else f"{row.codec} {row.level}",
+            row.compressionType if row.level is None else f"{row.compressionType} {row.level}",
             f"{row.ratioBefore:.2f}",
             f"{row.ratio:.2f}",
             f"{100 * row.saved:.1f} %",
         )
         for row in rows
-        if row.codec is not None
+        if row.compressionType is not None
     ]
     return table(("topic", "codec", "ratio before", "ratio", "would save"), cells)

@@ -44,7 +44,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
     "Record.is_valid": dict,
     "analyze": lambda: {
         "path": str(Path(__file__).parents[1] / "demo" / "logs" / "sessions-0"),
-        "codecs": "none",
+        "candidates": "none",
         "depths": [1],
         "sample_bytes": 1024,
         "threads": 1,

@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     stored.select("topic", "partition", "bytes", "records", "recordsPerBatch", "findings").show(truncate=False)
 
     expected = recordpress.spark.estimate(spark, options.src, f"{options.codec},{options.level}/lz4")
-    expected.select("topic", "codec", "level", "ratioBefore", "ratio", "saved").show(truncate=False)
+    expected.select("topic", "compressionType", "level", "ratioBefore", "ratio", "saved").show(truncate=False)
 
     rows = spark.read.format("recordpress").load(options.src)
     wanted = rows.where(f"timestamp >= '{options.start}' AND timestamp < '{options.end}'")

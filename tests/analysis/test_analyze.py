@@ -47,7 +47,10 @@ def partition(tmp_path: Path) -> Path:
 
 
 def sizes(found: Analysis) -> list[tuple[str, int | None, int | None, int, int]]:
-    return [(cell.codec, cell.level, cell.batch_records, cell.input_bytes, cell.output_bytes) for cell in found.cells]
+    return [
+        (cell.compression_type, cell.level, cell.batch_records, cell.input_bytes, cell.output_bytes)
+        for cell in found.cells
+    ]
 
 
 # ---- cells
@@ -70,14 +73,14 @@ def test_sizes_are_those_of_the_record_sets_that_are_written(partition: Path) ->
         options = {"batch_bytes": None, "batch_records": cell.batch_records}
         plain = recordpress.write_columns(rows, **options)
         assert cell.input_bytes == len(plain)
-        assert cell.output_bytes == as_a_stream(plain, cell.codec, cell.level)
-        written = len(recordpress.write_columns(rows, cell.codec, cell.level, **options))
-        is_of_blocks = cell.codec in ("none", "snappy", "lz4")  # of one size, however it is called
+        assert cell.output_bytes == as_a_stream(plain, cell.compression_type, cell.level)
+        written = len(recordpress.write_columns(rows, cell.compression_type, cell.level, **options))
+        is_of_blocks = cell.compression_type in ("none", "snappy", "lz4")  # of one size, however it is called
         assert cell.output_bytes == (written if is_of_blocks else pytest.approx(written, 0.05))
         assert cell.ratio == cell.input_bytes / cell.output_bytes
         assert cell.batch_bytes == round(len(plain) / (1000 // cell.batch_records))
         assert cell.speed.compress_mb_s > 0 and cell.speed.decompress_mb_s > 0
-    assert [cell.ratio for cell in found.cells if cell.codec == "none"] == [1.0, 1.0]
+    assert [cell.ratio for cell in found.cells if cell.compression_type == "none"] == [1.0, 1.0]
 
 
 def test_sizes_at_a_depth_that_varies(tmp_path: Path) -> None:
@@ -194,7 +197,7 @@ def test_a_sample_is_of_its_seed(tmp_path: Path) -> None:
     path = log_of(tmp_path / "orders-0", batches=800)
     whole = recordpress.analyze(path, "none", depths=[1])
     assert whole.sample["coverage"] == 1.0
-    options = {"codecs": "none/zstd,3", "depths": [1], "sample_bytes": whole.sample["bytes"] // 10}
+    options = {"candidates": "none/zstd,3", "depths": [1], "sample_bytes": whole.sample["bytes"] // 10}
     one, again, other = (recordpress.analyze(path, seed=seed, **options) for seed in (7, 7, 8))
     assert sizes(one) == sizes(again) != sizes(other)
     assert one.sample["runs"] == 8 and 0.08 < one.sample["coverage"] < 0.13
@@ -341,7 +344,7 @@ def test_bytes_that_no_codec_makes_smaller(tmp_path: Path) -> None:
     found = recordpress.analyze(path)
     assert found.recommendation["lines"][0] == "compression.type=none"
     assert found.recommendation["saves"]["bytes"] == 0
-    assert recordpress.analyze(path, "lz4").recommendation["codec"] == "lz4"
+    assert recordpress.analyze(path, "lz4").recommendation["compression_type"] == "lz4"
 
 
 def test_what_is_saved(partition: Path) -> None:

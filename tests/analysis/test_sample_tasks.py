@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import recordpress
-from recordpress.analysis import parse_codecs
+from recordpress.analysis import parse_candidates
 from recordpress.analysis.sample_tasks import SampleTask, TopicEstimate, measured, placed
 from recordpress.typing import CompressionType
 
@@ -35,7 +35,7 @@ def estimated(
     path: Path, codecs: str = CODECS, sample_bytes: int = 1 << 20, seed: int = 0, task_bytes: int = 1 << 20
 ) -> tuple[dict[str | None, TopicEstimate], list[SampleTask]]:
     found, tasks = placed(
-        recordpress.open_log(path), parse_codecs(codecs), sample_bytes, seed, lambda total: task_bytes
+        recordpress.open_log(path), parse_candidates(codecs), sample_bytes, seed, lambda total: task_bytes
     )
     for task in pickle.loads(pickle.dumps(tasks)):
         for topic, one in measured(task):
@@ -49,9 +49,11 @@ def test_of_a_small_log_it_is_what_a_copy_takes(tmp_path: Path) -> None:
         write_segment(tmp_path / "logs" / f"t-{number}" / f"{0:020d}.log", lines(500, number))
     write_segment(tmp_path / "logs" / "other-0" / f"{0:020d}.log", lines(100), codec="none")
     found, _ = estimated(tmp_path / "logs")
-    for setting, size, other in zip(parse_codecs(CODECS), found["t"].sizes, found["other"].sizes, strict=True):
+    for setting, size, other in zip(parse_candidates(CODECS), found["t"].sizes, found["other"].sizes, strict=True):
         target = tmp_path / str(setting)
-        copy = recordpress.transcode(tmp_path / "logs", target, setting.codec, level=setting.level, min_gain=None)
+        copy = recordpress.transcode(
+            tmp_path / "logs", target, setting.compression_type, level=setting.level, min_gain=None
+        )
         taken = {"t": 0, "other": 0}
         for partition in copy.partitions:
             taken[str(partition.topic)] += sum(segment.bytes for segment in partition.segments)
@@ -75,8 +77,10 @@ def test_samples_are_spread_over_a_large_log(tmp_path: Path) -> None:
     assert one.input_bytes < one.size / 2
     taken_from = {part.segment.url for task in tasks for _, run in task.runs for part in run.ranges}
     assert len(taken_from) >= 8
-    for setting, size in zip(parse_codecs("zstd,3/lz4"), one.sizes, strict=True):
-        copy = recordpress.transcode(tmp_path / "t-0", tmp_path / setting.codec, setting.codec, level=setting.level)
+    for setting, size in zip(parse_candidates("zstd,3/lz4"), one.sizes, strict=True):
+        copy = recordpress.transcode(
+            tmp_path / "t-0", tmp_path / setting.compression_type, setting.compression_type, level=setting.level
+        )
         taken = copy.totals["bytes"]
         assert one.bytes_after(size) == pytest.approx(taken, rel=0.15)
     again, _ = estimated(tmp_path / "t-0", "zstd,3/lz4", sample_bytes=512 << 10)

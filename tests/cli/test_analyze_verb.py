@@ -13,7 +13,7 @@ from cli.logs import SEGMENT, batches, damaged, partition
 
 ROOT = Path(__file__).parents[2]
 CELL = [
-    "codec",
+    "compressionType",
     "level",
     "batchRecords",
     "batchBytes",
@@ -32,7 +32,7 @@ def test_the_interface_that_others_rely_on(run: Run, tmp_path: Path) -> None:
     jsonschema.validate(found, json.loads((ROOT / "docs" / "analyze.schema.json").read_text()))
     assert all(list(cell) == CELL for cell in found["cells"])
     grid = [("zstd", 1), ("zstd", 3), ("lz4", None), ("gzip", 6), ("snappy", None)]
-    assert [(cell["codec"], cell["level"]) for cell in found["cells"]] == 2 * grid
+    assert [(cell["compressionType"], cell["level"]) for cell in found["cells"]] == 2 * grid
     assert [cell["batchRecords"] for cell in found["cells"]] == [10] * 5 + [100] * 5
     stored = sum(map(len, batches()))  # by libdeflate; Java has zlib
     assert found["cells"][3]["outputBytes"] == pytest.approx(stored, rel=0.02)
@@ -41,7 +41,7 @@ def test_the_interface_that_others_rely_on(run: Run, tmp_path: Path) -> None:
 
 def test_the_default_grid(run: Run, tmp_path: Path) -> None:
     done = run("analyze", partition(tmp_path), "--json", "--seed", 3, "-p", "median", "--threads", 2)
-    assert [(cell["codec"], cell["level"]) for cell in done.json["cells"][:8]] == [
+    assert [(cell["compressionType"], cell["level"]) for cell in done.json["cells"][:8]] == [
         ("none", None), ("snappy", None), ("lz4", None), ("gzip", 1), ("gzip", 6), ("zstd", 1), ("zstd", 3), ("zstd", 6)
     ]  # fmt: skip
     assert (done.json["sample"]["seed"], done.json["sample"]["speed"]["timing"]) == (3, "median")
@@ -66,7 +66,7 @@ def test_csv(run: Run, tmp_path: Path) -> None:
     done = run("analyze", partition(tmp_path), "-e", "none/zstd,3", "--csv", "--depth", "1", "--rate", "5records/s")
     rows = list(csv.DictReader(done.lines))
     assert list(rows[0])[: len(CELL)] == CELL
-    assert [row["codec"] for row in rows] == ["none", "zstd"]
+    assert [row["compressionType"] for row in rows] == ["none", "zstd"]
     assert rows[1]["level"] == "3" and float(rows[1]["compressCpuSecondsADay"]) > 0
 
 

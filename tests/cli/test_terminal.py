@@ -102,7 +102,7 @@ COMMANDS: list[list[Any]] = [
     ["dump", "--batches", ...],
     ["dump", "--batches", "--json", ...],
     ["reindex", ...],
-    ["analyze", "--codecs", "none", "--depths", "1", "--sample", "1k", ...],
+    ["analyze", "--candidates", "none", "--depths", "1", "--sample", "1k", ...],
     ["train", "--size", "256", ...],
     ["transcode", "--codec", "zstd", "--dry-run", ...],
     ["convert", "--magic", "1", "--codec", "gzip", ...],

@@ -335,7 +335,7 @@ def test_no_result_has_a_secret(tmp_path: Path, capfd: pytest.CaptureFixture[str
     results = [opened, opened.partitions, *opened.partitions[0].segments, resolve(there)[0].list(there), reader]
     results += [list(reader), reader.findings, list(opened.batches())]
     results += [recordpress.log.verify(there), recordpress.log.scan(there), repaired, copy, recordpress.explain(there)]
-    results += [recordpress.analyze(there, codecs="none", depths=[1], sample_bytes=1024, threads=1)]
+    results += [recordpress.analyze(there, candidates="none", depths=[1], sample_bytes=1024, threads=1)]
     for one in results:
         check(repr(one))
         check(str(one))

@@ -229,7 +229,7 @@ def test_a_plug_in_is_measured_as_it_is_stored(tmp_path: Path) -> None:
     found = json.loads(run("analyze", partition, "-e", f"none/{NAME}", "--json", *plugin, cwd=tmp_path))
     assert (found["sample"]["records"], found["sample"]["findings"]) == (4000, [])
     stored = [cell for cell in found["cells"] if cell["batchRecords"] == 100]
-    assert [cell["codec"] for cell in stored] == ["none", NAME]
+    assert [cell["compressionType"] for cell in stored] == ["none", NAME]
     assert stored[1]["outputBytes"] == len(data)
     assert found["recommendation"]["lines"][:2] == ["compression.type=pluggable", f"pluggable.factory.plugin={NAME}"]
     trained = json.loads(run("train", partition, "--depth", 1, "--json", *plugin, cwd=tmp_path, fails=1))
@@ -239,7 +239,7 @@ def test_a_plug_in_is_measured_as_it_is_stored(tmp_path: Path) -> None:
         assert why in run("analyze", partition, "-e", codecs, *(plugin if "," in codecs else ()), cwd=tmp_path, fails=2)
     assert "no intact record" in run("analyze", partition, "-e", "lz4", cwd=tmp_path, fails=2)
     with pytest.raises(recordpress.errors.ArgumentTypeError, match="CodecRegistry"):
-        recordpress.analyze(partition, registry={})  # type: ignore[arg-type]
+        recordpress.analyze(partition, codecs={})  # type: ignore[arg-type]
     with pytest.raises(recordpress.errors.ArgumentTypeError, match="CodecRegistry"):
         recordpress.train_dictionary(partition, codecs={})  # type: ignore[arg-type]
 

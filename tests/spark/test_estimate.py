@@ -28,18 +28,27 @@ def test_it_is_what_a_copy_takes(spark: Any, tmp_path: Path) -> None:
     damaged.parent.mkdir()
     damaged.write_bytes(recordpress.write_records([b"value"])[:-1] + b"!")
     rows = recordpress.spark.estimate(spark, tmp_path / "logs", "zstd,1,9/lz4").collect()
-    assert [(row.topic, row.codec, row.level) for row in rows if row.topic == "headers-v2"] == [
+    assert [(row.topic, row.compressionType, row.level) for row in rows if row.topic == "headers-v2"] == [
         ("headers-v2", "zstd", 1),
         ("headers-v2", "zstd", 9),
         ("headers-v2", "lz4", None),
     ]
     [odd] = [row for row in rows if row.topic == "damaged"]
-    assert (odd.codec, odd.bytesAfter, odd.bytes, len(odd.findings)) == (None, None, damaged.stat().st_size, 1)
+    assert (odd.compressionType, odd.bytesAfter, odd.bytes, len(odd.findings)) == (
+        None,
+        None,
+        damaged.stat().st_size,
+        1,
+    )
     for row in rows:
-        if row.codec:
+        if row.compressionType:
             sources = [str(tmp_path / "logs" / f"headers-v2-{number}") for number in (0, 1)]
             copy = recordpress.transcode(
-                sources, tmp_path / f"{row.codec}{row.level}", row.codec, level=row.level, min_gain=None
+                sources,
+                tmp_path / f"{row.compressionType}{row.level}",
+                row.compressionType,
+                level=row.level,
+                min_gain=None,
             )
             totals = copy.totals
             assert (row.bytes, row.bytesAfter) == (totals["source_bytes"], totals["bytes"])

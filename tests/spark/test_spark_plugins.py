@@ -156,8 +156,8 @@ def test_wrong_options_of_the_sink_are_refused(options: dict[str, str], message:
 def test_estimates_measure_them(spark: Any, log: Path) -> None:
     """And decompress what is stored with them."""
     for source in (DEMO_LOGS / "sessions-0", log / "sessions-0"):
-        rows = recordpress.spark.estimate(spark, source, f"{NAME}/lz4", registry=CODEC).collect()
-        assert [row.codec for row in rows] == [NAME, "lz4"] and rows[0].findings == []
+        rows = recordpress.spark.estimate(spark, source, f"{NAME}/lz4", codecs=CODEC).collect()
+        assert [row.compressionType for row in rows] == [NAME, "lz4"] and rows[0].findings == []
         assert rows[0].ratio > rows[1].ratio > 1
     with pytest.raises(recordpress.InvalidArgumentError, match=NAME):
         recordpress.spark.estimate(spark, log, NAME)

@@ -18,7 +18,7 @@ __getattr__, __dir__, __all__ = exports(
         "recordpress.analysis._analysis": "Analysis Cell Speed",
         "recordpress.analysis._dictionary": "DictionaryDepth Evaluation",
         "recordpress.analysis._fits": "Fits Limit Rejection",
-        "recordpress.analysis._grid": "DEFAULT_CODECS Setting parse_codecs",
+        "recordpress.analysis._grid": "DEFAULT_CANDIDATES Setting parse_candidates",
         "recordpress.analysis._rate": "Rate parse_rate",
         "recordpress.analysis._report": "html_of",
         "recordpress.analysis._train": "DictionaryTraining",

@@ -2,9 +2,9 @@ from recordpress.analysis._analysis import Analysis as Analysis, Cell as Cell, S
 from recordpress.analysis._dictionary import DictionaryDepth as DictionaryDepth, Evaluation as Evaluation
 from recordpress.analysis._fits import Fits as Fits, Limit as Limit, Rejection as Rejection
 from recordpress.analysis._grid import (
-    DEFAULT_CODECS as DEFAULT_CODECS,
+    DEFAULT_CANDIDATES as DEFAULT_CANDIDATES,
     Setting as Setting,
-    parse_codecs as parse_codecs,
+    parse_candidates as parse_candidates,
 )
 from recordpress.analysis._rate import Rate as Rate, parse_rate as parse_rate
 from recordpress.analysis._report import html_of as html_of

@@ -46,7 +46,7 @@ class Cell:
 
     Attributes
     ----------
-    codec : str
+    compression_type : str
     level : int | None
         As `recordpress.write_columns` takes it; None is what Kafka's clients use.
     batch_records : int | None
@@ -65,11 +65,11 @@ class Cell:
     >>> import recordpress
     >>> found = recordpress.analyze("demo/logs/sessions-0", "none/zstd,3", depths=(1,), sample_bytes=100_000)
     >>> cell = found.cells[-1]
-    >>> cell.codec, cell.level, cell.ratio > 1
+    >>> cell.compression_type, cell.level, cell.ratio > 1
     ('zstd', 3, True)
     """
 
-    codec: str
+    compression_type: str
     level: int | None
     batch_records: int | None
     depth: float
@@ -103,7 +103,7 @@ class Cell:
     def to_dict(self) -> dict[str, Any]:
         """Return the cell for JSON."""
         return {
-            "codec": self.codec,
+            "compressionType": self.compression_type,
             "level": self.level,
             "batchRecords": self.batch_records,
             "batchBytes": self.batch_bytes,

@@ -12,7 +12,7 @@ from recordpress._libraries import library_versions
 from recordpress._version import VERSION
 from recordpress.analysis._analysis import Analysis, Cell, Speed, pareto
 from recordpress.analysis._dictionary import evaluate
-from recordpress.analysis._grid import Setting, parse_codecs
+from recordpress.analysis._grid import Setting, parse_candidates
 from recordpress.analysis._lines import is_lines, sample_lines
 from recordpress.analysis._measure import SPEED_BYTES, Measure, Size, memcpy_mb_s
 from recordpress.analysis._rate import Rate, parse_rate, positive
@@ -38,7 +38,7 @@ _SAVINGS_PART = 4  # the sample of savings is a quarter of the other: stored byt
 
 def analyze_log(
     path: Paths,
-    codecs: str,
+    candidates: str,
     depths: Sequence[Integer],
     sample_bytes: Integer,
     seed: Integer,
@@ -46,14 +46,14 @@ def analyze_log(
     timing: Timing,
     rate: str | float | None,
     price_gb: float | None,
-    registry: CodecRegistry | None,
+    codecs: CodecRegistry | None,
     progress: Callable[[Progress], object] | None,
 ) -> Analysis:
     """Measure and recommend, as `recordpress.analyze` describes."""
-    if registry is not None and not isinstance(registry, CodecRegistry):
-        message = f"registry must be a recordpress.CodecRegistry, not {type(registry).__name__}"
-        raise ArgumentTypeError(message, field="registry")
-    settings = parse_codecs(codecs, registry)
+    if codecs is not None and not isinstance(codecs, CodecRegistry):
+        message = f"codecs must be a recordpress.CodecRegistry, not {type(codecs).__name__}"
+        raise ArgumentTypeError(message, field="codecs")
+    settings = parse_candidates(candidates, codecs)
     multiples = _multiples(depths)
     limit = integer(sample_bytes, "sample_bytes", LEAST_SAMPLE, MOST_SAMPLE)
     number = integer(seed, "seed", 0, INT64_MAX)
@@ -64,17 +64,17 @@ def analyze_log(
     price = None if price_gb is None else positive(price_gb, "price_gb")
     checked_progress(progress)
 
-    sample, log = sample_of(path, limit, number, registry)
+    sample, log = sample_of(path, limit, number, codecs)
     meter = Meter(progress, len(sample.data) * len(settings) * len(multiples))
-    measure = Measure(sample, workers, registry=registry)
+    measure = Measure(sample, workers, codecs=codecs)
     cells = _cells(sample, measure, settings, multiples, timing, meter)
     chosen = choose(cells)
-    by_depth = _by_depth(sample, measure, Setting(chosen.codec, chosen.level), meter)
+    by_depth = _by_depth(sample, measure, Setting(chosen.compression_type, chosen.level), meter)
     total = round(sample.stored_bytes / sample.covered_bytes * sample.total_bytes)
     dictionary = _dictionary(sample)
     savings = None
     if log is not None:
-        job = TranscodeJob(CodecChoice(chosen.codec, chosen.level, registry))
+        job = TranscodeJob(CodecChoice(chosen.compression_type, chosen.level, codecs))
         savings = job.estimate(log.partitions, limit // _SAVINGS_PART, seed=number, findings=sample.findings)
         sample.findings[:] = dict.fromkeys(sample.findings)  # it reads some batches again
     now = Situation(sample.stored_bytes, total, sample.record_bytes, sample.partitions, produced, price)
@@ -106,14 +106,14 @@ def _multiples(depths: Sequence[Integer]) -> list[int]:
 # ---- what is there
 
 
-def sample_of(path: Paths, limit: int, seed: int, registry: CodecRegistry | None) -> tuple[Sample, Log | None]:
+def sample_of(path: Paths, limit: int, seed: int, codecs: CodecRegistry | None) -> tuple[Sample, Log | None]:
     """Return the sample of a log or a file of lines, and the log."""
     if isinstance(path, str | os.PathLike):
         files, name = resolve(path, None)
         if is_lines(files, name):
             with files.open(name) as file:
                 return sample_lines(file, limit, seed), None
-    log = path if isinstance(path, Log) else open_log(path, codecs=registry)
+    log = path if isinstance(path, Log) else open_log(path, codecs=codecs)
     return sample_log(log, limit, seed), log
 
 
@@ -199,7 +199,7 @@ def _depth(sample: Sample, multiple: int) -> int:
 
 def _cell(sample: Sample, setting: Setting, multiple: int, depth: int | None, size: Size, speed: Speed) -> Cell:
     return Cell(
-        codec=setting.codec,
+        compression_type=setting.compression_type,
         level=setting.level,
         batch_records=sample.batch_records if depth is None else depth,
         depth=multiple,

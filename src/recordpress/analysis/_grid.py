@@ -11,13 +11,13 @@ from recordpress.codecs.choice import CodecChoice
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.typing import CompressionType
 
-DEFAULT_CODECS = "none/snappy/lz4/gzip,1,6/zstd,1,3,6"
+DEFAULT_CANDIDATES = "none/snappy/lz4/gzip,1,6/zstd,1,3,6"
 """Default codecs and levels of a measurement.
 
 Examples
 --------
->>> from recordpress.analysis import DEFAULT_CODECS
->>> DEFAULT_CODECS
+>>> from recordpress.analysis import DEFAULT_CANDIDATES
+>>> DEFAULT_CANDIDATES
 'none/snappy/lz4/gzip,1,6/zstd,1,3,6'
 """
 _LEVEL = re.compile(r"-?[0-9]{1,6}")
@@ -28,31 +28,31 @@ class Setting(NamedTuple):
 
     Examples
     --------
-    >>> from recordpress.analysis import parse_codecs
-    >>> parse_codecs("none/zstd,3")
-    (Setting(codec='none', level=None), Setting(codec='zstd', level=3))
+    >>> from recordpress.analysis import parse_candidates
+    >>> parse_candidates("none/zstd,3")
+    (Setting(compression_type='none', level=None), Setting(compression_type='zstd', level=3))
     """
 
-    codec: str
+    compression_type: str
     level: int | None
 
     @property
     def is_kafkas(self) -> bool:
         """Return whether the codec is Kafka's, not a plug-in."""
-        return self.codec in get_args(CompressionType)
+        return self.compression_type in get_args(CompressionType)
 
     def __str__(self) -> str:
-        return self.codec if self.level is None else f"{self.codec} {self.level}"
+        return self.compression_type if self.level is None else f"{self.compression_type} {self.level}"
 
 
-def parse_codecs(text: str, registry: CodecRegistry | None = None) -> tuple[Setting, ...]:
+def parse_candidates(candidates: str, codecs: CodecRegistry | None = None) -> tuple[Setting, ...]:
     """Parse codecs and levels in their order, without repetitions.
 
     Parameters
     ----------
-    text : str
+    candidates : str
         Codecs with ``/`` between them, each with its levels after commas; without levels, Kafka's own.
-    registry : CodecRegistry, optional
+    codecs : CodecRegistry, optional
         Codec plug-ins, which may be named too.
 
     Raises
@@ -62,28 +62,31 @@ def parse_codecs(text: str, registry: CodecRegistry | None = None) -> tuple[Sett
 
     Examples
     --------
-    >>> from recordpress.analysis import parse_codecs
-    >>> [str(setting) for setting in parse_codecs("zstd,1,3/lz4")]
+    >>> from recordpress.analysis import parse_candidates
+    >>> [str(setting) for setting in parse_candidates("zstd,1,3/lz4")]
     ['zstd 1', 'zstd 3', 'lz4']
     """
-    if not isinstance(text, str):
-        raise ArgumentTypeError(f"codecs must be text, not {type(text).__name__}", field="codecs")
-    found = [setting for part in text.split("/") for setting in _settings(part.strip(), text, registry)]
+    if not isinstance(candidates, str):
+        message = f"candidates must be text, not {type(candidates).__name__}"
+        raise ArgumentTypeError(message, field="candidates")
+    found = [setting for part in candidates.split("/") for setting in _settings(part.strip(), candidates, codecs)]
     return tuple(dict.fromkeys(found))
 
 
-def _settings(part: str, text: str, registry: CodecRegistry | None) -> list[Setting]:
+def _settings(part: str, candidates: str, codecs: CodecRegistry | None) -> list[Setting]:
     codec, *levels = (word.strip() for word in part.split(","))
     if not codec or not all(_LEVEL.fullmatch(level) for level in levels):
-        raise InvalidArgumentError(f"codecs={shown_value(text)} is not of the form zstd,1,3/lz4/gzip,6", field="codecs")
+        raise InvalidArgumentError(
+            f"candidates={shown_value(candidates)} is not of the form zstd,1,3/lz4/gzip,6", field="candidates"
+        )
     settings = [Setting(codec, int(level)) for level in levels] or [Setting(codec, None)]
     for setting in settings:
-        _check(setting, registry)
+        _check(setting, codecs)
     return settings
 
 
-def _check(setting: Setting, registry: Any) -> None:
+def _check(setting: Setting, codecs: Any) -> None:
     try:
-        CodecChoice(setting.codec, setting.level, registry)
+        CodecChoice(setting.compression_type, setting.level, codecs)
     except (InvalidArgumentError, ArgumentTypeError) as error:
-        raise InvalidArgumentError(error.message, field="codecs") from None
+        raise InvalidArgumentError(error.message, field="candidates") from None

@@ -61,10 +61,10 @@ class Measure:
         threads: int | None = None,
         *,
         at_once: bool = False,
-        registry: CodecRegistry | None = None,
+        codecs: CodecRegistry | None = None,
     ) -> None:
         self._sample = sample
-        self._registry: Any = registry
+        self._codecs: Any = codecs
         self._threads = threads or cores()
         self._at_once = at_once
 
@@ -92,7 +92,7 @@ class Measure:
         self, pieces: Iterator[Columns | memoryview], depth: int | None, settings: Sequence[Setting]
     ) -> Iterator[list[Size]]:
         """Process chunks in threads, with at most one chunk per thread in memory."""
-        sizes = partial(_sizes, depth=depth, settings=settings, at_once=self._at_once, registry=self._registry)
+        sizes = partial(_sizes, depth=depth, settings=settings, at_once=self._at_once, codecs=self._codecs)
         pool = ThreadPoolExecutor(self._threads, thread_name_prefix="recordpress-analyze")
         try:
             pending = {pool.submit(sizes, piece) for piece in islice(pieces, self._threads)}
@@ -140,7 +140,7 @@ class Measure:
     def speed(self, setting: Setting, payloads: Sequence[bytes], timing: str) -> Speed:
         """Measure the speed at which one thread compresses and decompresses payloads."""
         codec, level = setting
-        own = self._registry
+        own = self._codecs
         packed = [compress(payload, codec, level, codecs=own) for payload in payloads]
         most = max(map(len, payloads))
 
@@ -179,7 +179,7 @@ def _sizes(
     depth: int | None,
     settings: Sequence[Setting],
     at_once: bool,
-    registry: Any,
+    codecs: Any,
 ) -> list[Size]:
     plain = _batches_of(piece, depth)
     payloads = [batch.payload for batch in read_batches(plain)]
@@ -187,23 +187,23 @@ def _sizes(
     found = []
     for setting in settings:
         started = time.thread_time()
-        size = headers + sum(_compressed(payloads, setting, at_once, registry))
+        size = headers + sum(_compressed(payloads, setting, at_once, codecs))
         found.append(Size(len(plain), size, len(payloads), time.thread_time() - started))
     return found
 
 
-def _compressed(payloads: Sequence[memoryview], setting: Setting, at_once: bool, registry: Any) -> Iterator[int]:
+def _compressed(payloads: Sequence[memoryview], setting: Setting, at_once: bool, codecs: Any) -> Iterator[int]:
     """Return the size of each batch's records after compression, with the name of a plug-in (KIP-984), and read them
     back."""
     codec, level = setting
     name_bytes = 0 if setting.is_kafkas else 1 + len(codec)
     for payload in payloads:
         if at_once:
-            packed = compress(payload, codec, level, codecs=registry)
+            packed = compress(payload, codec, level, codecs=codecs)
         else:
-            stream = compressor(codec, level, codecs=registry)
+            stream = compressor(codec, level, codecs=codecs)
             packed = stream.compress(payload) + stream.flush()
-        if decompress(packed, codec, len(payload), codecs=registry) != payload:
+        if decompress(packed, codec, len(payload), codecs=codecs) != payload:
             raise CorruptRecordError(f"records written with {setting} differ after reading", rule="output equals input")
         yield name_bytes + len(packed)
 

@@ -42,7 +42,7 @@ class Situation:
 def choose(cells: Sequence[Cell]) -> Cell:
     """Return the cell whose saving is worth its CPU time among batches of default size, even without a saving if
     ``none`` is not a choice."""
-    worthwhile = [cell for cell in cells if cell.codec == "none" or _saves(cell)]
+    worthwhile = [cell for cell in cells if cell.compression_type == "none" or _saves(cell)]
     cells = worthwhile if {cell.depth for cell in worthwhile} == {cell.depth for cell in cells} else cells
     shallow = min(cells, key=lambda cell: cell.depth).depth
     best = min((cell for cell in cells if cell.depth == shallow), key=_cost)
@@ -69,7 +69,7 @@ def recommend(chosen: Cell, by_depth: Mapping[int, Size], cells: Sequence[Cell],
     """Return the advice, for JSON."""
     settings = _settings(chosen, now)
     return {
-        "codec": chosen.codec,
+        "compression_type": chosen.compression_type,
         "level": chosen.level,
         "batch_records": chosen.batch_records,
         "depth": chosen.depth,
@@ -87,18 +87,20 @@ def recommend(chosen: Cell, by_depth: Mapping[int, Size], cells: Sequence[Cell],
 
 
 def _settings(chosen: Cell, now: Situation) -> dict[str, str | int]:
-    settings: dict[str, str | int] = {"compression.type": chosen.codec}
-    if not Setting(chosen.codec, chosen.level).is_kafkas:
-        settings = {"compression.type": "pluggable", "pluggable.factory.plugin": chosen.codec}  # KIP-984
-    if chosen.level is not None and chosen.codec in _WITH_LEVEL:
-        settings[f"compression.{chosen.codec}.level"] = chosen.level
+    settings: dict[str, str | int] = {"compression.type": chosen.compression_type}
+    if not Setting(chosen.compression_type, chosen.level).is_kafkas:
+        settings = {"compression.type": "pluggable", "pluggable.factory.plugin": chosen.compression_type}  # KIP-984
+    if chosen.level is not None and chosen.compression_type in _WITH_LEVEL:
+        settings[f"compression.{chosen.compression_type}.level"] = chosen.level
     settings["batch.size"] = _batch_size(chosen)
     settings["linger.ms"] = _linger_ms(chosen, now)
     return settings
 
 
 def _batch_size(cell: Cell) -> int:
-    return batch_size_of(cell.output_bytes / cell.batches, cell.input_bytes / cell.records, cell.codec != "none")
+    return batch_size_of(
+        cell.output_bytes / cell.batches, cell.input_bytes / cell.records, cell.compression_type != "none"
+    )
 
 
 def _linger_ms(cell: Cell, now: Situation) -> int:

@@ -87,7 +87,7 @@ def _dictionary(found: Analysis) -> str:
 
 
 def _label(cell: Cell) -> str:
-    return cell.codec if cell.level is None else f"{cell.codec} {cell.level}"
+    return cell.compression_type if cell.level is None else f"{cell.compression_type} {cell.level}"
 
 
 # ---- plots
@@ -166,7 +166,9 @@ def _by_depth(found: Analysis) -> str:
     """Return the recommended codec with batches of other depths."""
     advice = found.recommendation
     points = [(float(one["depth"]), float(one["ratio"])) for one in advice["by_depth"]]
-    across, up, parts = _axes(points, "records per batch, as a multiple of today's", f"ratio of {advice['codec']}")
+    across, up, parts = _axes(
+        points, "records per batch, as a multiple of today's", f"ratio of {advice['compression_type']}"
+    )
     places = [(across.at(x), up.at(y)) for x, y in points]
     parts.append(_path(places, "one"))
     for (x, y), (depth, ratio) in zip(places, points, strict=True):

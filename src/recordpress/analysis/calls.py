@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def analyze(
     path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log",
-    codecs: str = "none/snappy/lz4/gzip,1,6/zstd,1,3,6",
+    candidates: str = "none/snappy/lz4/gzip,1,6/zstd,1,3,6",
     *,
     depths: "Sequence[Integer]" = (1, 10),
     sample_bytes: "Integer" = 64 << 20,
@@ -29,7 +29,7 @@ def analyze(
     timing: "Literal['fastest', 'median']" = "fastest",
     rate: "str | float | None" = None,
     price_gb: "float | None" = None,
-    registry: "CodecRegistry | None" = None,
+    codecs: "CodecRegistry | None" = None,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "Analysis":
     """Measure codecs, levels and batch depths on the records of a log, and recommend what to set.
@@ -44,7 +44,7 @@ def analyze(
     path : str, PathLike or several of them
         What `open_log` takes; or one file of lines, each of which is the value of a record. Lines have no stored depth:
         batches that Kafka's default batch.size of 16384 bytes holds take its place.
-    codecs : str
+    candidates : str
         Codecs with ``/`` between them, each with its levels after commas; without levels, what Kafka's clients use.
     depths : list, tuple or range of int
         Records per batch, as multiples of the stored depth, which is always measured. Batches of other depths are cut
@@ -62,8 +62,8 @@ def analyze(
         What is produced: ``"20MB/s"`` of uncompressed record sets, ``"50000records/s"``, or a number in MB/s.
     price_gb : float, optional
         Of 10^9 bytes of storage.
-    registry : CodecRegistry, optional
-        Codec plug-ins that `codecs` and batches may name.
+    codecs : CodecRegistry, optional
+        Codec plug-ins that `candidates` and batches may name.
     progress : callable, optional
         Gets a `recordpress.log.Progress`, whose bytes are the ones that each codec compresses.
 
@@ -89,7 +89,7 @@ def analyze(
     ...     recordpress.write_records([b"a line of text, number %d" % n for n in range(at, at + 100)], base_offset=at)
     ...     for at in range(0, 1000, 100)))
     >>> found = recordpress.analyze(path, "none/zstd,3")
-    >>> [(cell.codec, cell.level, cell.batch_records, cell.ratio > 2) for cell in found.cells]
+    >>> [(cell.compression_type, cell.level, cell.batch_records, cell.ratio > 2) for cell in found.cells]
     [('none', None, 100, False), ('zstd', 3, 100, True), ('none', None, 1000, False), ('zstd', 3, 1000, True)]
     >>> found.baseline["ratio"], found.sample["coverage"]
     (1.0, 1.0)
@@ -101,7 +101,7 @@ def analyze(
     """
     from recordpress.analysis._analyze import analyze_log
 
-    return analyze_log(path, codecs, depths, sample_bytes, seed, threads, timing, rate, price_gb, registry, progress)
+    return analyze_log(path, candidates, depths, sample_bytes, seed, threads, timing, rate, price_gb, codecs, progress)
 
 
 def fits(

@@ -66,7 +66,7 @@ class SampleTask(NamedTuple):
 
     settings: tuple[Setting, ...]
     runs: tuple[tuple[Topic, SampleRun], ...]
-    registry: CodecRegistry | None = None
+    codecs: CodecRegistry | None = None
 
 
 def placed(
@@ -75,7 +75,7 @@ def placed(
     sample_bytes: Integer,
     seed: Integer,
     task_bytes: Callable[[int], int],
-    registry: CodecRegistry | None = None,
+    codecs: CodecRegistry | None = None,
 ) -> tuple[dict[Topic, TopicEstimate], list[SampleTask]]:
     """Return the places of the samples."""
     limit = integer(sample_bytes, "sample_bytes", LEAST_SAMPLE, MOST_SAMPLE)
@@ -88,7 +88,7 @@ def placed(
         found[topic] = TopicEstimate(size)
     runs = [(topic, run) for topic, several in topics.items() for run in several]
     most = task_bytes(sum(run.bytes for _, run in runs))
-    return found, [SampleTask(settings, group, registry) for group in _grouped(runs, most)]
+    return found, [SampleTask(settings, group, codecs) for group in _grouped(runs, most)]
 
 
 def _grouped(runs: Sequence[tuple[Topic, SampleRun]], most: int) -> Iterator[tuple[tuple[Topic, SampleRun], ...]]:
@@ -112,7 +112,7 @@ def measured(task: SampleTask) -> list[tuple[Topic, TopicEstimate]]:
         one = TopicEstimate(0, sample.stored_bytes, len(sample.data), sample.records, sample.decode_seconds)
         one.findings = sample.findings
         if sample.counts:
-            one.sizes = Measure(sample, 1, at_once=True, registry=task.registry).sizes(None, task.settings, _ignored)
+            one.sizes = Measure(sample, 1, at_once=True, codecs=task.codecs).sizes(None, task.settings, _ignored)
         found.setdefault(topic, TopicEstimate()).merge(one)
     return list(found.items())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from recordpress.analysis import DEFAULT_CODECS, Setting, parse_codecs
+from recordpress.analysis import DEFAULT_CANDIDATES, Setting, parse_candidates
 from recordpress.analysis.sample_tasks import TopicEstimate, measured, placed
 from recordpress.spark._codecs import Codecs, registry_of
 from recordpress.spark._jobs import Paths, opened, schema_of, task_bytes
@@ -16,19 +16,20 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _RESULT = schema_of(
-    "topic string, codec string, level int, bytes long, sampledBytes long, sampledRecords long, ratio double, "
-    "ratioBefore double, bytesAfter long, savedBytes long, saved double, cpuSeconds double, findings array<string>"
+    "topic string, compressionType string, level int, bytes long, sampledBytes long, sampledRecords long, "
+    "ratio double, ratioBefore double, bytesAfter long, savedBytes long, saved double, cpuSeconds double, "
+    "findings array<string>"
 )
 
 
 def estimate(
     spark: SparkSession,
     src: Paths,
-    codecs: str = DEFAULT_CODECS,
+    candidates: str = DEFAULT_CANDIDATES,
     *,
     sample_bytes: Integer = 16 << 20,
     seed: Integer = 0,
-    registry: Codecs = None,
+    codecs: Codecs = None,
 ) -> DataFrame:
     """Estimate the size of a log with each codec and level, from samples of the whole log; nothing is written.
 
@@ -42,24 +43,24 @@ def estimate(
         Its executors see `src` under the same paths.
     src : path, URL, pattern, or several
         As `recordpress.open_log` takes it.
-    codecs : str
+    candidates : str
         Codecs with ``/`` between them, each with its levels after commas, as for `recordpress.analyze`; without levels,
         Kafka's own.
     sample_bytes : int
         Uncompressed bytes of the samples of each topic; a topic that is smaller is read as a whole.
     seed : int
         Of the places.
-    registry : CodecRegistry, str or several, optional
+    codecs : CodecRegistry, str or several, optional
         Codec plug-ins to read and to measure: as `codecs` for `recordpress.spark.transcode`.
 
     Returns
     -------
     DataFrame
-        One row per topic, codec and level: topic, codec, level (null: Kafka's own), bytes (of files), sampledBytes (as
-        they are stored), sampledRecords, ratio and ratioBefore (uncompressed by compressed bytes: with this setting,
-        and as stored), bytesAfter, savedBytes and saved (a part of bytes; both are below zero if the result is larger),
-        cpuSeconds (to decompress what is stored, compress it, and prove that), findings (damage, as text: samples leave
-        it out). If no record of a topic is intact, there is one row for it, without codec and figures.
+        One row per topic, codec and level: topic, compressionType, level (null: Kafka's own), bytes (of files),
+        sampledBytes (as they are stored), sampledRecords, ratio and ratioBefore (uncompressed by compressed bytes: with
+        this setting, and as stored), bytesAfter, savedBytes and saved (a part of bytes; both are below zero if the
+        result is larger), cpuSeconds (to decompress what is stored, compress it, and prove that), findings (damage, as
+        text: samples leave it out). If no record of a topic is intact, there is one row for it, without compressionType and figures.
 
         `recordpress.spark.transcode` keeps a batch that would not become smaller, unless asked otherwise, so its result
         is at most as large.
@@ -75,11 +76,11 @@ def estimate(
     --------
     >>> import recordpress
     >>> found = recordpress.spark.estimate(spark, "demo/logs/nginx-status-0", "zstd,3/lz4").orderBy("bytesAfter")
-    >>> [row.codec for row in found.collect()]
+    >>> [row.compressionType for row in found.collect()]
     ['zstd', 'lz4']
     """
-    own = registry_of(registry, "registry")
-    settings = parse_codecs(codecs, own)
+    own = registry_of(codecs)
+    settings = parse_candidates(candidates, own)
     topics, tasks = placed(opened(src, own), settings, sample_bytes, seed, lambda total: task_bytes(spark, total), own)
     for found in run(spark, "estimate", measured, tasks):
         for topic, one in found:
@@ -94,7 +95,7 @@ def _rows(topic: str | None, found: TopicEstimate, settings: tuple[Setting, ...]
     for setting, size in zip(settings, found.sizes, strict=False):
         after = found.bytes_after(size)
         yield row | {
-            "codec": setting.codec,
+            "compressionType": setting.compression_type,
             "level": setting.level,
             "sampledBytes": found.stored_bytes,
             "sampledRecords": found.records,

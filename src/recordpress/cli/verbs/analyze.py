@@ -11,7 +11,7 @@ import click
 
 import recordpress
 from recordpress._arguments import MOST_THREADS
-from recordpress.analysis import DEFAULT_CODECS, Analysis, Cell, html_of
+from recordpress.analysis import DEFAULT_CANDIDATES, Analysis, Cell, html_of
 from recordpress.cli._command import Sources, codec_plugins, paths, sample_options, verb
 from recordpress.cli._findings import report_reading
 from recordpress.cli._output import count, print_json, print_table, say, size, write
@@ -34,7 +34,7 @@ _TIMING = ("fastest", "median")
 )  # fmt: skip
 @paths
 @click.option(
-    "--codecs", "-e", "settings", metavar="CODECS", default=DEFAULT_CODECS, show_default=True,
+    "--candidates", "-e", metavar="CODECS", default=DEFAULT_CANDIDATES, show_default=True,
     help="Codecs separated by /, each with its levels after commas.",
 )  # fmt: skip
 @click.option(
@@ -60,7 +60,7 @@ _TIMING = ("fastest", "median")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the cells as CSV instead of text.")
 def command(
     paths: Sources,
-    settings: str,
+    candidates: str,
     codecs: CodecRegistry | None,
     report: str | None,
     as_json: bool,
@@ -77,7 +77,7 @@ def command(
     if as_json and as_csv:
         raise click.UsageError("give either --json or --csv")
     with Progress("compressing") as progress:
-        found = recordpress.analyze(paths.given(), settings, registry=codecs, **options, progress=progress)
+        found = recordpress.analyze(paths.given(), candidates, codecs=codecs, **options, progress=progress)
     if report is not None:
         with LocalFileSystem().create(report) as file:
             file.write(html_of(found).encode())
@@ -150,7 +150,7 @@ def _print_sample(found: Analysis) -> None:
 def _row(found: Analysis, cell: Cell) -> tuple[str, ...]:
     row = (
         "*" if cell.is_best else "",
-        cell.codec,
+        cell.compression_type,
         "-" if cell.level is None else str(cell.level),
         f"{cell.depth:g}x",
         "varies" if cell.batch_records is None else count(cell.batch_records),
