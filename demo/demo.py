@@ -202,7 +202,7 @@ def write_report(
 
     with step(8, "Make a page of what was there before and after", about(options, 5)):
         copied = recordpress.spark.inventory(spark, options.out / COPY).collect()
-        headers = spark.read.format("recordpress").option("level", "batches").load(str(options.logs))
+        headers = spark.read.format("recordpress").option("rows", "batches").load(str(options.logs))
         page = html_of(stored, copied, moments_of(headers), is_same=is_same, estimates=expected)
         path = options.out / REPORT
         path.write_text(page, encoding="utf-8")

@@ -57,7 +57,7 @@ def _races(bench: Bench, broker: Any, peer: Connector, rows: int) -> None:
         return lambda: recordpress.spark.read(bench.spark, broker.data, subscribe=topic, **options)
 
     def headers(topic: str) -> Callable[[], Any]:
-        found = by_files(topic, ("recordsCount",), level="batches")
+        found = by_files(topic, ("recordsCount",), rows="batches")
         return lambda: found().selectExpr("sum(recordsCount)").collect()[0][0]
 
     times = "sum(unix_millis(timestamp) % 1000003)"  # a sum of whole timestamps overflows

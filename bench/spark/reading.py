@@ -87,12 +87,12 @@ def ceiling(bench: Bench) -> None:
 
 
 def headers(bench: Bench) -> None:
-    """Records counted from headers (level=batches), beside counting them as rows."""
+    """Records counted from headers (rows=batches), beside counting them as rows."""
     with bench.directory() as root:
         made = make(root / "zstd", "apache5000", "zstd", bench.batches // TASKS, partitions=TASKS)
 
         def counted() -> int:
-            rows = of_log(bench.spark, made.path, ("recordsCount",), level="batches")()
+            rows = of_log(bench.spark, made.path, ("recordsCount",), rows="batches")()
             return rows.selectExpr("sum(recordsCount)").collect()[0][0]
 
         equal(counted(), made.rows, "records by headers")

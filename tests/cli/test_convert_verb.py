@@ -49,5 +49,5 @@ def test_nothing_is_lost_upwards(run: Run, tmp_path: Path) -> None:
     (source / SEGMENT).write_bytes(recordpress.write_records([b"a", b"b"], magic=0, compression_type="gzip"))
     done = run("convert", source, tmp_path / "new" / "orders-0", "--magic", "2")
     assert (done.status, done.err, done.lines[-1]) == (0, "", "nothing was lost")
-    verified = run("verify", tmp_path / "new" / "orders-0", "--level", "record")
+    verified = run("verify", tmp_path / "new" / "orders-0", "--check", "record")
     assert verified.status == 0, verified.out

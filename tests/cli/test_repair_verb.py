@@ -16,7 +16,7 @@ def test_repair_copies_what_is_intact(run: Run, tmp_path: Path) -> None:
     assert done.lines[:3] == ["lost: up to 10 records", "  orders-0 offsets 10 to 19 (10)", ""]
     assert done.lines[3].startswith(f"{source / SEGMENT}: byte {len(parts[0])}, offset 10: ")
     assert done.lines[-1].startswith("1 finding: 4 intact batches copied, ")
-    assert done.err == f"try: recordpress verify {target} --level record\n"
+    assert done.err == f"try: recordpress verify {target} --check record\n"
     assert files_of(source) == before
     assert run("scan", target).status == 0
 

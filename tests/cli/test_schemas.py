@@ -16,8 +16,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.mark.parametrize(
     ("name", "verb", "more", "status"),
     [
-        ("verify", "verify", ["--level", "file"], 1),
-        ("verify", "verify", ["--level", "record"], 1),
+        ("verify", "verify", ["--check", "file"], 1),
+        ("verify", "verify", ["--check", "record"], 1),
         ("scan", "scan", [], 1),
         ("repair", "repair", ["copy"], 1),
         ("reindex", "reindex", [], 1),

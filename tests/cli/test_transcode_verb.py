@@ -37,7 +37,7 @@ def test_a_partition_under_another_codec(run: Run, tmp_path: Path) -> None:
 def test_a_copy_is_as_a_broker_would_have_left_it(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "cold" / "orders-0"
     run("transcode", partition(tmp_path), target, "--codec", "zstd")
-    done = run("verify", target, "--level", "record")
+    done = run("verify", target, "--check", "record")
     assert (done.status, done.err) == (0, "")
     assert done.lines[-1].startswith("no findings: ")
 

@@ -16,7 +16,7 @@ from cli.conftest import Run
         (["dump", ".", "--offset", "10-20"], "'10-20' is not a range: 10..20 is one"),
         (["dump", ".", "--offset", "10:20"], "'10:20' is not a range: 10..20 is one"),
         (["dump", ".", "--time", "2015-05-17-2015-05-18"], "is not a range: 2015-05-17..2015-05-18 is one"),
-        (["verify", ".", "--leve", "record"], "No such option '--leve'. Did you mean '--level'?"),
+        (["verify", ".", "--chek", "record"], "No such option '--chek'. (Did you mean one of: '--check', '--help'?)"),
     ],
 )
 def test_a_near_miss_is_answered_with_what_was_meant(run: Run, arguments: list[str], message: str) -> None:

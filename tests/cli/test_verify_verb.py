@@ -19,12 +19,12 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("level", "looked_at"),
+    ("check", "looked_at"),
     [("file", ""), ("batch", ", 5 intact batches"), ("record", ", 5 intact batches, 50 records")],
 )
-def test_a_log_that_is_as_it_should_be(run: Run, log: Path, level: str, looked_at: str) -> None:
+def test_a_log_that_is_as_it_should_be(run: Run, log: Path, check: str, looked_at: str) -> None:
     size = (log / SEGMENT).stat().st_size
-    done = run("verify", log, "--level", level)
+    done = run("verify", log, "--check", check)
     assert (done.status, done.err) == (0, "")
     assert done.text == f"no findings: 1 segment, {size / 1024:.1f} KiB{looked_at}\n"
 
@@ -57,7 +57,7 @@ def test_records_are_only_looked_at_where_that_is_asked_for(run: Run, tmp_path: 
     path = partition(tmp_path, bytes(bad))
     reindex(path)
     assert run("verify", path).status == 0
-    done = run("verify", path, "--level", "record")
+    done = run("verify", path, "--check", "record")
     assert done.status == 1
     assert done.lines[0].startswith(f"{path / SEGMENT}: byte ")
 
@@ -65,27 +65,27 @@ def test_records_are_only_looked_at_where_that_is_asked_for(run: Run, tmp_path: 
 def test_json(run: Run, tmp_path: Path) -> None:
     path = damaged(tmp_path)
     reindex(path)
-    done = run("verify", path, "--level", "record", "--json")
+    done = run("verify", path, "--check", "record", "--json")
     first, second = map(len, batches()[:2])
     assert done.status == 1
     [finding] = done.json["findings"]
     assert list(finding) == ["file", "position", "size", "offset", "rule", "message", "fieldPosition"]
     assert [finding[name] for name in ("position", "size", "offset", "rule")] == [first, second, 10, "checksum"]
-    assert {name: done.json[name] for name in ("level", "segments", "batches", "records")} == {
-        "level": "record",
+    assert {name: done.json[name] for name in ("check", "segments", "batches", "records")} == {
+        "check": "record",
         "segments": 1,
         "batches": 4,
         "records": 40,
     }
 
 
-def test_an_unknown_level(run: Run, log: Path) -> None:
-    done = run("verify", log, "--level", "bytes")
+def test_an_unknown_check(run: Run, log: Path) -> None:
+    done = run("verify", log, "--check", "bytes")
     assert (done.status, done.text) == (2, "")
     assert done.err.endswith("try: recordpress verify --help\n")
 
 
 def test_verify_changes_nothing(run: Run, log: Path) -> None:
     before = files_of(log)
-    run("verify", log, "--level", "record")
+    run("verify", log, "--check", "record")
     assert files_of(log) == before

@@ -204,7 +204,7 @@ def test_verbs_take_a_plug_in(partition: Path, tmp_path: Path) -> None:
     assert len(run("tail", partition, "-n", 5, "--format", "jsonl", *plugin, cwd=tmp_path).splitlines()) == 5
     assert "found" in run("find", partition, "--value-contains", "line 3", *plugin, cwd=tmp_path)
     assert "pluggable" in run("stats", partition, *plugin, cwd=tmp_path)
-    run("verify", partition, "--level", "record", *plugin, cwd=tmp_path)
+    run("verify", partition, "--check", "record", *plugin, cwd=tmp_path)
     run("transcode", partition, "zstd/orders-0", "--codec", "zstd", *plugin, cwd=tmp_path)
     run("transcode", "zstd/orders-0", "back/orders-0", "--codec", NAME, "--even-if-larger", *plugin, cwd=tmp_path)
     assert values(tmp_path / "back") == LINES

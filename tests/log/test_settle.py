@@ -146,7 +146,7 @@ def test_drawn_logs(seed: int, tmp_path: Path) -> None:
     [partition] = manifest.partitions
     assert partition.settled["aborted_records"] == gone
     assert partition.settled["markers"] == sum(b.is_control for b in model.batches) - sum(b.is_control for b in found)
-    assert verify(copy, level="record").findings == []
+    assert verify(copy, check="record").findings == []
     check_sidecars(source, copy, tmp_path / "again", model)
 
 

@@ -16,16 +16,16 @@ from recordpress.log import Finding, scan, verify
 LOG = "00000000000000000000.log"
 
 
-def found(path: Path, level: Any = "record") -> list[tuple[str, str]]:
+def found(path: Path, check: Any = "record") -> list[tuple[str, str]]:
     """File and rule of every finding."""
-    return [(Path(finding.file).name, finding.rule) for finding in verify(path, level).findings]
+    return [(Path(finding.file).name, finding.rule) for finding in verify(path, check).findings]
 
 
 @oracle.each("partition", oracle.PARTITIONS)
 def test_nothing_is_wrong_with_what_brokers_wrote(partition: oracle.Partition, tmp_path: Path) -> None:
     directory = partition.write_to(tmp_path)
-    for level in ("file", "batch", "record"):
-        report = verify(directory, level)  # type: ignore[arg-type]
+    for check in ("file", "batch", "record"):
+        report = verify(directory, check)  # type: ignore[arg-type]
         assert report.findings == []
     batches = [batch for log in partition.logs for batch in log.expected["batches"]]
     records = sum(len(batch["records"]) for batch in batches if not batch.get("is_control"))
@@ -36,7 +36,7 @@ def test_nothing_is_wrong_with_what_brokers_wrote(partition: oracle.Partition, t
 TXN = next(p for p in oracle.PARTITIONS if str(p) == "kafka-4.3.1/txn_topic-0")
 
 
-def test_levels_see_different_things(tmp_path: Path) -> None:
+def test_checks_see_different_things(tmp_path: Path) -> None:
     directory = TXN.write_to(tmp_path)
     log = directory / "00000000000000000015.log"
     data = bytearray(log.read_bytes())
@@ -44,7 +44,7 @@ def test_levels_see_different_things(tmp_path: Path) -> None:
     log.write_bytes(data)
     assert found(directory, "file") == []
     assert found(directory, "batch") == [(log.name, "checksum")]
-    with pytest.raises(recordpress.InvalidArgumentError, match="level 'deep' is not one of file, batch, record"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="check='deep' is not one of file, batch, record"):
         verify(directory, "deep")  # type: ignore[arg-type]
 
 
@@ -228,7 +228,7 @@ def test_the_report_is_data(tmp_path: Path) -> None:
     assert report.to_dict() == {
         "findings": [expected.to_dict()],
         "lost": [],
-        "level": "record",
+        "check": "record",
         "segments": 1,
         "size": len(batch()),
         "batches": 1,

@@ -186,11 +186,11 @@ def test_options() -> None:
         ({"max.partition.fetch.bytes": "9" * 5000}, "from 1 to 2147483647, not '9999"),
         ({"minPartitions": "-1"}, "minPartitions must be a number from 1"),
         ({"mode": "strict"}, "mode must be FAILFAST, DROPMALFORMED or PERMISSIVE, not 'strict'"),
-        ({"level": "rows"}, "level must be records, batches or bytes, not 'rows'"),
+        ({"rows": "rows"}, "level must be records, batches or bytes, not 'rows'"),
         ({"columns": "key,valeu"}, "unknown column valeu; accepted are key, value, topic"),
         ({"columns": "key,key"}, "each column once"),
         ({"columns": " , "}, "at least one"),
-        ({"level": "batches", "columns": "value"}, "accepted are topic, partition, file"),
+        ({"rows": "batches", "columns": "value"}, "accepted are topic, partition, file"),
         ({"mode": "permissive", "columns": "value"}, "_corrupt_record string, which is missing"),
         ({"subscribe": "a", "assign": "{}"}, "only one of subscribe, assign"),
         ({"subscribePattern": "(a"}, "regular expression"),
@@ -227,15 +227,15 @@ def test_options() -> None:
         ({"endingTimestamp": "0" * 30 + "9" * 5000}, "endingTimestamp must be milliseconds since 1970"),
         ({"subscribePattern": r"\Qorders\E"}, r"regular expression that Python accepts: bad escape \\Q at position 0"),
         (
-            {"isolation.level": "read_committed", "level": "batches"},
-            r"isolation\.level=read_committed needs level=records",
+            {"isolation.level": "read_committed", "rows": "batches"},
+            r"isolation\.level=read_committed needs rows=records",
         ),
         (
-            {"isolation.level": "read_committed", "level": "bytes"},
-            r"isolation\.level=read_committed needs level=records",
+            {"isolation.level": "read_committed", "rows": "bytes"},
+            r"isolation\.level=read_committed needs rows=records",
         ),
-        ({"includeHeaders": "true", "level": "bytes"}, "includeHeaders needs level=records: level=bytes"),
-        ({"max.partition.fetch.bytes": "9", "level": "batches"}, "fetch.bytes needs level=records or level=bytes"),
+        ({"includeHeaders": "true", "rows": "bytes"}, "includeHeaders needs rows=records: rows=bytes"),
+        ({"max.partition.fetch.bytes": "9", "rows": "batches"}, "fetch.bytes needs rows=records or rows=bytes"),
     ],
 )
 def test_options_that_are_not_accepted(options: dict[str, str], message: str) -> None:
@@ -374,8 +374,8 @@ def test_the_size_of_a_task(total: int, most: int, cores: int, expected: int) ->
 
 @pytest.mark.parametrize(("level", "expected"), [("records", 128 << 20), ("batches", 4 << 30), ("bytes", 128 << 20)])
 def test_a_task_that_reads_headers_alone_has_more_files(level: str, expected: int) -> None:
-    assert ReadOptions.parse({"path": "/logs", "level": level}).max_partition_bytes == expected
-    assert ReadOptions.parse({"path": "/logs", "level": level, "maxPartitionBytes": "1"}).max_partition_bytes == 1
+    assert ReadOptions.parse({"path": "/logs", "rows": level}).max_partition_bytes == expected
+    assert ReadOptions.parse({"path": "/logs", "rows": level, "maxPartitionBytes": "1"}).max_partition_bytes == 1
 
 
 def test_tasks_are_as_many_as_wanted() -> None:
@@ -458,7 +458,7 @@ def lost(path: Path, **options: str) -> list[dict[str, Any]]:
 def test_modes(level: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     directory, at = damaged(tmp_path)
     name = {"records": "offset", "bytes": "baseOffset"}[level]
-    options = {"path": str(directory), "level": level, "columns": name}
+    options = {"path": str(directory), "rows": level, "columns": name}
 
     def values(**more: str) -> list[int]:
         source = KafkaLogDataSource(options | more)
@@ -479,7 +479,7 @@ def test_modes(level: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
 
 def test_batches_as_rows() -> None:
     """What Kafka's header says, as in `Log.batch_table`."""
-    source = KafkaLogDataSource({"path": str(DEMO_LOGS), "level": "batches", "maxPartitionBytes": "100000"})
+    source = KafkaLogDataSource({"path": str(DEMO_LOGS), "rows": "batches", "maxPartitionBytes": "100000"})
     reader = source.reader(source.schema())
     rows = [row for piece in reader.partitions() for batch in reader.read(piece) for row in batch.to_pylist()]
     expected = recordpress.open_log(DEMO_LOGS).batch_table().select(list(rows[0])).to_pylist()
@@ -489,7 +489,7 @@ def test_batches_as_rows() -> None:
 @oracle.each("partition", oracle.PARTITIONS[::4])
 def test_batches_of_all_versions_as_rows(partition: oracle.Partition, tmp_path: Path) -> None:
     path = partition.write_to(tmp_path)
-    source = KafkaLogDataSource({"path": str(path), "level": "batches"})
+    source = KafkaLogDataSource({"path": str(path), "rows": "batches"})
     reader = source.reader(source.schema())
     rows = [row for piece in reader.partitions() for batch in reader.read(piece) for row in batch.to_pylist()]
     assert rows == recordpress.open_log(path).batch_table().select(source.schema().fieldNames()).to_pylist()
@@ -497,7 +497,7 @@ def test_batches_of_all_versions_as_rows(partition: oracle.Partition, tmp_path: 
 
 def test_bytes_as_rows() -> None:
     path = DEMO_LOGS / "sessions-1"
-    source = KafkaLogDataSource({"path": str(path), "level": "bytes", "columns": "batch"})
+    source = KafkaLogDataSource({"path": str(path), "rows": "bytes", "columns": "batch"})
     reader = source.reader(source.schema())
     data = [row["batch"] for one in reader.partitions() for batch in reader.read(one) for row in batch.to_pylist()]
     assert b"".join(data) == b"".join(file.read_bytes() for file in sorted(path.glob("*.log")))
@@ -596,5 +596,5 @@ def test_spark_reports_damage_in_rows(spark: Any, tmp_path: Path) -> None:
     assert logs.where("_corrupt_record IS NULL").count() == 177
     [row] = logs.where("_corrupt_record IS NOT NULL").collect()
     assert json.loads(row._corrupt_record)["rule"] == "checksum"
-    batches = spark.read.format("recordpress").option("level", "batches").load(str(directory))
+    batches = spark.read.format("recordpress").option("rows", "batches").load(str(directory))
     assert batches.selectExpr("sum(recordsCount)", "max(lastOffset)").collect()[0] == (180, 179)

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.spark]
 from recordpress.spark import KafkaLogDataSource
 
 MODES = ("FAILFAST", "DROPMALFORMED", "PERMISSIVE")
-READ: list[dict[str, str]] = [{}, {"isolation.level": "read_committed"}, {"level": "batches"}, {"level": "bytes"}]
+READ: list[dict[str, str]] = [{}, {"isolation.level": "read_committed"}, {"rows": "batches"}, {"rows": "bytes"}]
 BASES = (0, 10, 20, 30)
 
 
@@ -80,7 +80,7 @@ def test_what_is_there_is_read(
     gone = delete(log, *bases)
     with caplog.at_level(logging.WARNING, "recordpress.spark"):
         found = rows(reader, pieces)
-    is_records = "level" not in how
+    is_records = "rows" not in how
     reported = [json.loads(row["_corrupt_record"])["file"] for row in found if row.get("_corrupt_record")]
     kept = [row for row in found if not row.get("_corrupt_record")]
     expected = [base for base in BASES if base not in bases]

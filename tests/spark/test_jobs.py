@@ -336,14 +336,14 @@ def test_an_inventory_has_what_statistics_have(spark: Any, logs: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("level", ["file", "batch", "record"])
-def test_findings_are_those_of_one_process(level: Any, spark: Any, logs: Path) -> None:
+@pytest.mark.parametrize("check", ["file", "batch", "record"])
+def test_findings_are_those_of_one_process(check: Any, spark: Any, logs: Path) -> None:
     first, second, *_ = sorted((logs / "txn_topic-0").glob("*.log"))
     (logs / "headers-v2-0" / f"{0:020d}.index").write_bytes(b"odd")
     (logs / "headers-v2-1" / "leader-epoch-checkpoint").write_text("nonsense")
     (logs / "txn_topic-0" / second.name).write_bytes(first.read_bytes())
-    expected = [finding.to_dict() for finding in recordpress.log.verify(logs, level).findings]
-    rows = recordpress.spark.verify(spark, logs, level).drop("topic", "partition").collect()
+    expected = [finding.to_dict() for finding in recordpress.log.verify(logs, check).findings]
+    rows = recordpress.spark.verify(spark, logs, check).drop("topic", "partition").collect()
     assert sorted(map(str, (row.asDict() for row in rows))) == sorted(map(str, expected))
     assert expected
 

@@ -63,7 +63,7 @@ def log(module: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_data_source_reads_them(spark: Any, log: Path) -> None:
     frame = spark.read.format("recordpress").option("codec.plugin", f" {CODEC}, ").load(str(log))
     assert sum(len(row.value) for row in frame.select("value").collect()) > 0 and frame.count() == 3600
-    headers = spark.read.format("recordpress").option("level", "batches").load(str(log))
+    headers = spark.read.format("recordpress").option("rows", "batches").load(str(log))
     assert {row.compressionType for row in headers.collect()} == {"pluggable", "none"}
 
 

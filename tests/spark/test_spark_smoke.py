@@ -34,7 +34,7 @@ def test_register_twice_and_read(spark: Any) -> None:
 
 
 def test_batches(spark: Any) -> None:
-    rows = spark.read.format("recordpress").option("level", "batches").load(SESSIONS).collect()
+    rows = spark.read.format("recordpress").option("rows", "batches").load(SESSIONS).collect()
     assert sum(row.recordsCount for row in rows if not row.isControl) == 1634
 
 

@@ -69,7 +69,7 @@ def test_the_command(tmp_path: Path) -> None:
 
     copy = tmp_path / "archive" / "orders-0"
     assert run("transcode", source.parent, copy, "--codec", NAME, "--level", 9, *plugin).returncode == 0
-    verified = run("verify", copy, "--level", "record", *plugin)
+    verified = run("verify", copy, "--check", "record", *plugin)
     assert verified.returncode == 0 and "2,000 records" in verified.stdout
     assert len(run("dump", copy, "--format", "jsonl", *plugin).stdout.splitlines()) == len(LINES)
     assert NAME in run("dump", copy).stderr

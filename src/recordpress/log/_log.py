@@ -262,12 +262,12 @@ class Log:
         """
         return count_of(self.partitions)
 
-    def verify(self, level: Literal["file", "batch", "record"] = "batch") -> VerifyReport:
+    def verify(self, check: Literal["file", "batch", "record"] = "batch") -> VerifyReport:
         """Check names, sidecar files and batches, as `recordpress.log.verify` does.
 
         Parameters
         ----------
-        level : {'file', 'batch', 'record'}
+        check : {'file', 'batch', 'record'}
             How deep to look: names and sidecar files, also all batches, or also all records.
 
         Returns
@@ -282,7 +282,7 @@ class Log:
         """
         from recordpress.log import verify
 
-        return verify(self, level)
+        return verify(self, check)
 
     def scan(self) -> ScanReport:
         """Find all damage and what a broker's recovery would keep, as `recordpress.log.scan` does.

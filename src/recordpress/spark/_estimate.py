@@ -60,7 +60,8 @@ def estimate(
         sampledBytes (as they are stored), sampledRecords, ratio and ratioBefore (uncompressed by compressed bytes: with
         this setting, and as stored), bytesAfter, savedBytes and saved (a part of bytes; both are below zero if the
         result is larger), cpuSeconds (to decompress what is stored, compress it, and prove that), findings (damage, as
-        text: samples leave it out). If no record of a topic is intact, there is one row for it, without compressionType and figures.
+        text: samples leave it out). If no record of a topic is intact, there is one row for it, without compressionType
+        and figures.
 
         `recordpress.spark.transcode` keeps a batch that would not become smaller, unless asked otherwise, so its result
         is at most as large.

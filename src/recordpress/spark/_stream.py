@@ -91,7 +91,7 @@ class GrowingLog:
         end: int = readable_end(
             partition,
             with_active=options.include_active_segment,
-            committed=options.isolation_level == "read_committed" and options.level == "records",
+            committed=options.isolation_level == "read_committed" and options.rows == "records",
             skip=options.mode != "FAILFAST",
         )
         return end

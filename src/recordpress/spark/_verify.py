@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-_LEVELS = ("file", "batch", "record")
+_CHECKS = ("file", "batch", "record")
 _RESULT = schema_of(
     "topic string, partition int, file string, position long, size long, offset long, rule string, message string, "
     "fieldPosition long"
 )
 
 
-def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Codecs = None) -> DataFrame:
+def verify(spark: SparkSession, src: Paths, check: str = "batch", *, codecs: Codecs = None) -> DataFrame:
     """Check a log for errors, without changing it.
 
     Parameters
@@ -32,7 +32,7 @@ def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Cod
         Its executors see `src` under the same paths.
     src : path, URL, pattern, or several
         As `recordpress.open_log` takes it.
-    level : {'file', 'batch', 'record'}
+    check : {'file', 'batch', 'record'}
         As for `recordpress.log.verify`. A task has whole segments. Offsets and leader epochs are compared with the end
         of the segment before; for 'record' a task begins where a ``.snapshot`` tells the state of producers.
     codecs : CodecRegistry, str or several, optional
@@ -48,7 +48,7 @@ def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Cod
     Raises
     ------
     InvalidArgumentError
-        No partition was found, or the level is unknown.
+        No partition was found, or the check is unknown.
     pyspark.errors.PySparkException
         A task failed: a file cannot be read.
 
@@ -58,18 +58,18 @@ def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Cod
     >>> recordpress.spark.verify(spark, "demo/logs/sessions-0", "record").count()
     0
     """
-    choice("level", level, _LEVELS)
+    choice("check", check, _CHECKS)
     log = opened(src, codecs)
-    work = tasks(spark, log, whole_segments=True, with_files=True, by_state=level == "record")
+    work = tasks(spark, log, whole_segments=True, with_files=True, by_state=check == "record")
     findings: dict[tuple[str | None, int | None, Finding], None] = {(None, None, one): None for one in log.skipped}
-    for found in run(spark, "verify", _verified, [(task, level) for task in work]):
+    for found in run(spark, "verify", _verified, [(task, check) for task in work]):
         findings.update(dict.fromkeys(found))  # every task reads the checkpoint of leader epochs
     rows = [{"topic": topic, "partition": number, **finding.to_dict()} for topic, number, finding in findings]
     return table(spark, rows, _RESULT)
 
 
 def _verified(work: tuple[TaskSplits, Any]) -> list[tuple[str | None, int | None, Finding]]:
-    task, level = work
+    task, check = work
     return [
-        (split.topic, split.partition, finding) for split in task for finding in verify_split(split, level).findings
+        (split.topic, split.partition, finding) for split in task for finding in verify_split(split, check).findings
     ]

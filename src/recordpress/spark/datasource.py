@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 # once it has 200,000 of them; measured by bench/spark: 10 MiB take 10 % less CPU than 5 MiB, and 20 MiB no less.
 _RESULT_BYTES = 10 << 20
 _RESULT_ROWS = 1 << 16
-_BYTES_AT_ONCE = 1 << 20  # with level=bytes: ConsumerConfig's default
+_BYTES_AT_ONCE = 1 << 20  # with rows=bytes: ConsumerConfig's default
 _LEAST_TASK_BYTES = 4 << 20  # as spark.sql.files.openCostInBytes
 _LOGGER = logging.getLogger("recordpress.spark")
 
@@ -113,7 +113,7 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
     def _columns_of(self, schema: StructType) -> tuple[ReadOptions, tuple[str, ...]]:
         self._refuse_writing()
         options, names = self.parsed, tuple(schema.fieldNames())
-        check_columns(names, column_names(options.level, True, options.reports_in_rows), "schema")
+        check_columns(names, column_names(options.rows, True, options.reports_in_rows), "schema")
         refuse_other_types(schema)
         if options.columns is not None and options.columns != names:
             raise InvalidArgumentError(
@@ -213,7 +213,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
             bytes_of_task(total, options.max_partition_bytes, options.min_partitions or self.parallelism),
             ranges=ranges,
             most_offsets=options.max_records,
-            committed=options.isolation_level == "read_committed" and options.level == "records",
+            committed=options.isolation_level == "read_committed" and options.rows == "records",
         )
         return [TaskPartition(number, task, self.wanted) for number, task in enumerate(tasks)]
 
@@ -254,11 +254,11 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
     ) -> Iterator[pa.RecordBatch]:
         options = self.options
         on_corrupt: Any = "raise" if options.mode == "FAILFAST" else "skip"
-        if options.level == "batches":
+        if options.rows == "batches":
             from recordpress.spark._batch_rows import header_rows  # it loads pandas, which records do without
 
             yield from header_rows(split, names, findings, on_corrupt)
-        elif options.level == "bytes":
+        elif options.rows == "bytes":
             from recordpress.spark._batch_rows import byte_rows
 
             yield from byte_rows(split, names, findings, on_corrupt, options.fetch_bytes or _BYTES_AT_ONCE)

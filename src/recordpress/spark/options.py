@@ -29,11 +29,11 @@ from recordpress.spark._stores import STORE_OPTIONS, Store
 from recordpress.spark.schema import CORRUPT, column_names
 
 Mode = Literal["FAILFAST", "DROPMALFORMED", "PERMISSIVE"]
-Level = Literal["records", "batches", "bytes"]
+Rows = Literal["records", "batches", "bytes"]
 
 TASK_BYTES = 128 << 20  # of files, as spark.sql.files.maxPartitionBytes
 HEADER_TASK_BYTES = 32 * TASK_BYTES  # where headers alone are read: seconds of work, next to which a task costs nothing
-_TASK_BYTES: dict[Level, int] = {"records": TASK_BYTES, "batches": HEADER_TASK_BYTES, "bytes": TASK_BYTES}
+_TASK_BYTES: dict[Rows, int] = {"records": TASK_BYTES, "batches": HEADER_TASK_BYTES, "bytes": TASK_BYTES}
 _PATH = Option(
     "path", "Log dirs, directories of partitions, segments, patterns or URLs, as for `recordpress.open_log`."
 )
@@ -64,7 +64,7 @@ class ReadOptions:
         number(INT64_MAX),
         "Most bytes of files in a task.",
         TASK_BYTES,
-        shown="134217728, or 32 times as many with level=batches",
+        shown="134217728, or 32 times as many with rows=batches",
     )
     fail_on_data_loss: bool = option(
         "failOnDataLoss",
@@ -77,7 +77,7 @@ class ReadOptions:
     isolation_level: Literal["read_uncommitted", "read_committed"] = option(
         "isolation.level",
         choice("read_uncommitted", "read_committed"),
-        "As in Kafka's ConsumerConfig; read_committed needs level=records. A task then begins where a "
+        "As in Kafka's ConsumerConfig; read_committed needs rows=records. A task then begins where a "
         ".snapshot lists the open transactions, so segments without one belong to the preceding task.",
         "read_uncommitted",
     )
@@ -91,7 +91,7 @@ class ReadOptions:
         "max.partition.fetch.bytes",
         number(INT32_MAX),
         "Bytes of a file that become one Arrow record batch; a larger entry is read whole.",
-        shown="enough for record batches of 4 to 8 MB, 1048576 with level=bytes",
+        shown="enough for record batches of 4 to 8 MB, 1048576 with rows=bytes",
     )
     mode: Mode = option(
         "mode",
@@ -105,8 +105,8 @@ class ReadOptions:
         "Names of the columns to build, separated by commas, as with `.schema(...)`.",
         shown="all",
     )
-    level: Level = option(
-        "level",
+    rows: Rows = option(
+        "rows",
         choice("records", "batches", "bytes"),
         "A row per record, a row per batch from its header alone, or a row per batch with its bytes.",
         "records",
@@ -151,7 +151,7 @@ class ReadOptions:
         """Columns of the result, unless `.schema(...)` names others."""
         if self.columns is not None:
             return self.columns
-        return column_names(self.level, self.include_headers, self.reports_in_rows)
+        return column_names(self.rows, self.include_headers, self.reports_in_rows)
 
     @property
     def reports_in_rows(self) -> bool:
@@ -199,29 +199,29 @@ class ReadOptions:
         given = RawOptions(options, names_of(cls))
         parsed = cls(**values_of(cls, given))
         if given.text("maxPartitionBytes") is None:
-            parsed = replace(parsed, max_partition_bytes=_TASK_BYTES[parsed.level])
-        parsed._reject_options_of_other_levels()
+            parsed = replace(parsed, max_partition_bytes=_TASK_BYTES[parsed.rows])
+        parsed._reject_options_of_other_rows()
         if parsed.columns is not None:
-            check_columns(parsed.columns, column_names(parsed.level, True, parsed.reports_in_rows), "columns")
+            check_columns(parsed.columns, column_names(parsed.rows, True, parsed.reports_in_rows), "columns")
         return parsed
 
-    def _reject_options_of_other_levels(self) -> None:
-        level = self.level
+    def _reject_options_of_other_rows(self) -> None:
+        rows = self.rows
         for is_wrong, name, reason in (
             (
-                self.isolation_level == "read_committed" and level != "records",
+                self.isolation_level == "read_committed" and rows != "records",
                 "isolation.level=read_committed",
-                f"needs level=records: level={level} omits no batch",
+                f"needs rows=records: rows={rows} omits no batch",
             ),
             (
-                self.include_headers and level != "records",
+                self.include_headers and rows != "records",
                 "includeHeaders",
-                f"needs level=records: level={level} has no columns of a record",
+                f"needs rows=records: rows={rows} has no columns of a record",
             ),
             (
-                self.fetch_bytes is not None and level == "batches",
+                self.fetch_bytes is not None and rows == "batches",
                 "max.partition.fetch.bytes",
-                "needs level=records or level=bytes: level=batches reads only headers",
+                "needs rows=records or rows=bytes: rows=batches reads only headers",
             ),
         ):
             if is_wrong:

@@ -52,7 +52,7 @@ _BATCHES = _PLACE | {
     if field.name not in ("baseTimestamp", "hasDeleteHorizon")
 }
 _BYTES = _PLACE | {"position": pa.int64(), "baseOffset": pa.int64(), "lastOffset": pa.int64(), "batch": pa.binary()}
-_LEVELS = {"records": _RECORDS, "batches": _BATCHES, "bytes": _BYTES}
+_COLUMNS = {"records": _RECORDS, "batches": _BATCHES, "bytes": _BYTES}
 _EVERY = _BATCHES | _BYTES | _RECORDS | {CORRUPT: pa.string()}  # a name has one type everywhere
 _SPARK: dict[pa.DataType, DataType] = {
     pa.binary(): BinaryType(),
@@ -65,9 +65,9 @@ _SPARK: dict[pa.DataType, DataType] = {
 }
 
 
-def column_names(level: str, include_headers: bool, reports_in_rows: bool) -> tuple[str, ...]:
-    """Return the columns of a level, with headers of records on request."""
-    names = [name for name in _LEVELS[level] if name != "headers" or include_headers]
+def column_names(rows: str, include_headers: bool, reports_in_rows: bool) -> tuple[str, ...]:
+    """Return the columns of such rows, with headers of records on request."""
+    names = [name for name in _COLUMNS[rows] if name != "headers" or include_headers]
     return (*names, CORRUPT) if reports_in_rows else tuple(names)
 
 

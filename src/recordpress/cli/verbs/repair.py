@@ -36,7 +36,7 @@ def command(paths: Sources, target: str, index_interval_bytes: int, as_json: boo
         print_json(report.to_dict())
     else:
         _print(report)
-        suggest("verify", typed([target]), "--level record")
+        suggest("verify", typed([target]), "--check record")
     return FINDINGS if report.lost else CLEAN
 
 

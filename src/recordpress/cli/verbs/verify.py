@@ -18,15 +18,15 @@ from recordpress.log import VerifyReport, verify
 @verb(
     "verify",
     ("recordpress verify /var/kafka-logs/orders-0", "Check all batches of a partition, and the files next to them."),
-    ("recordpress verify /backup/kafka-logs --level record", "Also check every record of a log dir."),
+    ("recordpress verify /backup/kafka-logs --check record", "Also check every record of a log dir."),
     (
-        "recordpress verify s3://backup/kafka-logs --level file --json",
+        "recordpress verify s3://backup/kafka-logs --check file --json",
         "Check only indexes and checkpoints, and print JSON.",
     ),
 )
 @paths
 @click.option(
-    "--level",
+    "--check",
     type=click.Choice(["file", "batch", "record"]),
     default="batch",
     show_default=True,
@@ -36,7 +36,7 @@ from recordpress.log import VerifyReport, verify
 @codec_plugins
 @as_json
 def command(
-    paths: Sources, level: Literal["file", "batch", "record"], codecs: CodecRegistry | None, as_json: bool
+    paths: Sources, check: Literal["file", "batch", "record"], codecs: CodecRegistry | None, as_json: bool
 ) -> int:
     """Check whether a log is as a broker would have left it.
 
@@ -44,7 +44,7 @@ def command(
 
     `recordpress scan` also finds damage, and prints the result of a broker's recovery."""
     with Progress("verifying") as progress:
-        report = verify(paths.given(), level, codecs=codecs, progress=progress)
+        report = verify(paths.given(), check, codecs=codecs, progress=progress)
     if as_json:
         print_json(report.to_dict())
     else:
@@ -57,8 +57,8 @@ def command(
 
 def _totals(report: VerifyReport) -> str:
     whole = f"{plural(report.segments, 'segment')}, {size(report.size)}"
-    batches = f", {plural(report.batches, 'intact batch')}" if report.level != "file" else ""
-    records = f", {plural(report.records, 'record')}" if report.level == "record" else ""
+    batches = f", {plural(report.batches, 'intact batch')}" if report.check != "file" else ""
+    records = f", {plural(report.records, 'record')}" if report.check == "record" else ""
     return whole + batches + records
 
 

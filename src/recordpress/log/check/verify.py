@@ -1,7 +1,7 @@
 """verify: whether a log is intact, as a broker would leave it.
 
 ============  ====================================================================================================
-level         what is checked
+check         what is checked
 ============  ====================================================================================================
 ``file``      sizes, and that every file next to a segment can be read and fits it
 ``batch``     also every byte: headers, checksums, the order of offsets and of leader epochs
@@ -53,8 +53,8 @@ from recordpress.log.sidecars.time_index import TimeIndex, read_time_index
 from recordpress.log.sidecars.transaction_index import AbortedTxn, read_transaction_index
 from recordpress.record.header import BatchHeader
 
-Level: TypeAlias = Literal["file", "batch", "record"]
-_LEVELS = ("file", "batch", "record")
+Check: TypeAlias = Literal["file", "batch", "record"]
+_CHECKS = ("file", "batch", "record")
 _DIRECTORY_RULE = "log directory"
 _T = TypeVar("_T")
 
@@ -65,26 +65,26 @@ class VerifyReport:
 
     Attributes
     ----------
-    level : {'file', 'batch', 'record'}
+    check : {'file', 'batch', 'record'}
     segments, size : int
         The number of segments, and the bytes of their ``.log`` files.
     batches : int
-        Intact ones; 0 at level ``file``.
+        Intact ones; 0 with ``file``.
     records : int
-        Without control records; 0 unless the level is ``record``.
+        Without control records; 0 unless ``record``.
     lost : list of LostRecords
-        The offsets of records in damaged bytes, in the order of the log; empty at level ``file``.
+        The offsets of records in damaged bytes, in the order of the log; empty with ``file``.
     findings : list of Finding
 
     Examples
     --------
     >>> from recordpress.log import verify
     >>> report = verify("demo/logs/sessions-0", "record")
-    >>> report.level, report.segments, report.batches, report.findings
+    >>> report.check, report.segments, report.batches, report.findings
     ('record', 2, 18, [])
     """
 
-    level: Level
+    check: Check
     segments: int = 0
     size: int = 0
     batches: int = 0
@@ -94,7 +94,7 @@ class VerifyReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields for JSON output."""
-        counts = {name: getattr(self, name) for name in ("level", "segments", "size", "batches", "records")}
+        counts = {name: getattr(self, name) for name in ("check", "segments", "size", "batches", "records")}
         lists = {
             "findings": [finding.to_dict() for finding in self.findings],
             "lost": [camel_keys(asdict(one)) for one in self.lost],
@@ -104,7 +104,7 @@ class VerifyReport:
 
 def verify(
     path: str | PathLike[str] | list[str] | Log,
-    level: Level = "batch",
+    check: Check = "batch",
     *,
     filesystem: object = None,
     codecs: CodecRegistry | None = None,
@@ -116,7 +116,7 @@ def verify(
     ----------
     path : path, URL, pattern, or several; or Log
         As `open_log` takes it, or what it returned.
-    level : {'file', 'batch', 'record'}
+    check : {'file', 'batch', 'record'}
         'file': names and the files next to the segments. 'batch': also all batches. 'record': also all records.
     filesystem, codecs : optional
         As `open_log` takes them.
@@ -130,7 +130,7 @@ def verify(
     Raises
     ------
     InvalidArgumentError
-        No partition was found, or no such level.
+        No partition was found, or no such check.
     OSError
 
     Examples
@@ -146,9 +146,9 @@ def verify(
     [(0, 'offset index', 'position 70 is not in the log')]
     """
     opened = open_paths(path, filesystem, codecs)
-    if level not in _LEVELS:
-        raise InvalidArgumentError(f"level {level!r} is not one of {', '.join(_LEVELS)}", field="level")
-    report = VerifyReport(level, findings=list(opened.skipped))
+    if check not in _CHECKS:
+        raise InvalidArgumentError(f"check={check!r} is not one of {', '.join(_CHECKS)}", field="check")
+    report = VerifyReport(check, findings=list(opened.skipped))
     meter = Meter(progress, opened.partitions)
     for partition in opened.partitions:
         _Verification(partition, report, meter).run()
@@ -165,10 +165,10 @@ class _SplitLike(Protocol):
     def located(self) -> Partition: ...
 
 
-def verify_split(split: _SplitLike, level: Level) -> VerifyReport:
+def verify_split(split: _SplitLike, check: Check) -> VerifyReport:
     """Verify some of a partition's segments, starting from the end of the segment before and the first segment's
     ``.snapshot``."""
-    report = VerifyReport(level)
+    report = VerifyReport(check)
     verification = _Verification(split.located(), report, Meter(None, ()))
     verification.begin_after(split.before[-1] if split.before else None)
     verification.run()
@@ -219,7 +219,7 @@ class _Verification:
 
     def begin_after(self, segment: Segment | None) -> None:
         """Begin with the state at the end of the segment before the first one."""
-        if segment is None or self.report.level == "file":
+        if segment is None or self.report.check == "file":
             return
         for producer in producers_before(self.partition):
             self.sequences.begin(producer)
@@ -237,12 +237,12 @@ class _Verification:
                 self.report.segments += 1
                 self.report.size += file.size
                 self._sizes(segment, file, sidecars)
-                if self.report.level != "file":
+                if self.report.check != "file":
                     ends.append((segment, self._read(segment, file, sidecars)))
             self.meter.end_segment()
         self.findings.extend(unseen_by_consumers(ends))
         self.report.lost.extend(lost_in(self.partition, self.damaged))
-        if epochs and self.report.level != "file":
+        if epochs and self.report.check != "file":
             self.findings.extend(self._epochs(epochs))
         self.report.records += self.records.records
 
@@ -272,7 +272,7 @@ class _Verification:
             message = f"the file has {file.size} bytes; a broker opens files of at most {INT32_MAX}"
             self.findings.append(Finding(segment.url, None, file.size, None, "file size", message))
         index = sidecars.index
-        if self.report.level == "file" and index and index[-1].position >= file.size:
+        if self.report.check == "file" and index and index[-1].position >= file.size:
             message = f"the last entry's position {index[-1].position} is not in the log, which has {file.size} bytes"
             name, offset = sidecars.name(INDEX_FILE_SUFFIX), index[-1].offset
             self.findings.append(Finding(name, 8 * len(index) - 8, 8, offset, "offset index", message))
@@ -282,7 +282,7 @@ class _Verification:
     def _read(self, segment: Segment, file: RandomAccessFile, sidecars: _Sidecars) -> int | None:
         """Read all batches, and return the offset after the highest one."""
         end: int | None = None
-        deep = self.report.level == "record"
+        deep = self.report.check == "record"
         index = OffsetIndexCheck(sidecars.index, sidecars.name(INDEX_FILE_SUFFIX)) if deep and sidecars.index else None
         times = (
             TimeIndexCheck(sidecars.times, sidecars.name(TIME_INDEX_FILE_SUFFIX)) if deep and sidecars.times else None
