@@ -25,7 +25,7 @@ def _values():
 
 @functools.cache
 def _dictionary():
-    return recordpress.dictionaries.train(_values(), 16384)
+    return recordpress.dictionaries.train_values(_values(), 16384)
 
 
 def _theirs():

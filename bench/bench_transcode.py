@@ -212,7 +212,7 @@ def _joined(source: Path, producers: str) -> Manifest:
     target = source.parent / "copy" / source.name
     shutil.rmtree(target.parent, ignore_errors=True)
     limits = {"batch_bytes": 512 << 10, "batch_records": 1000}
-    return recordpress.transcode(source, target, "zstd", level=LEVEL, producers=producers, as_of=1 << 41, **limits)
+    return recordpress.transcode(source, target, "zstd", level=LEVEL, producers=producers, now_ms=1 << 41, **limits)
 
 
 @pytest.mark.parametrize(("way", "producers"), [("keep", 1), ("settle", 8)])

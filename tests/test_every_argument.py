@@ -73,7 +73,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
     "fits": lambda: {"records": [b"value"]},
     "fix_lz4_header": lambda: {"frame": bytearray(recordpress.compress(b"", "lz4"))},
     "iter_columns": lambda: {"source": DATA},
-    "train_dictionary": lambda: {
+    "train": lambda: {
         "path": str(Path(__file__).parents[1] / "demo" / "logs" / "sessions-0"),
         "size": 256,
         "depths": [1],
@@ -160,7 +160,7 @@ def _parameters(call: str) -> list[str]:
 PATHS = {
     ("analyze", "path"),
     ("fits", "records"),
-    ("train_dictionary", "path"),
+    ("train", "path"),
     ("open_log", "path"),
     ("transcode", "src"),
     ("convert", "src"),

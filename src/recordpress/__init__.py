@@ -24,7 +24,7 @@ from recordpress import (
 )
 from recordpress._buffers import pool_bytes, release_unused
 from recordpress._version import VERSION
-from recordpress.analysis.calls import analyze, fits, train_dictionary
+from recordpress.analysis.calls import analyze, fits, train
 from recordpress.broker.calls import explain
 from recordpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
 from recordpress.codecs import (
@@ -145,7 +145,7 @@ __all__ = [
     "read_columns",
     "recompress",
     "release_unused",
-    "train_dictionary",
+    "train",
     "transcode",
     "write_columns",
     "write_records",

@@ -1,4 +1,4 @@
-"""recordpress.train_dictionary: what is measured was not trained on, and is what others make of it."""
+"""recordpress.train: what is measured was not trained on, and is what others make of it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def log_of(path: Path, records: list[bytes], depth: int) -> Path:
 @pytest.fixture(scope="module")
 def shallow(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, DictionaryTraining]:
     path = log_of(tmp_path_factory.mktemp("shallow") / "orders-0", values(8000), 4)
-    return path, recordpress.train_dictionary(path, 4096, depths=(1, 10, 25))
+    return path, recordpress.train(path, 4096, depths=(1, 10, 25))
 
 
 def test_shallow_batches_gain_from_a_dictionary(shallow: tuple[Path, DictionaryTraining]) -> None:
@@ -102,14 +102,14 @@ def test_nothing_that_is_measured_was_trained_on(shallow: tuple[Path, Dictionary
 
 def test_it_is_told_that_a_dictionary_does_not_pay(tmp_path: Path) -> None:
     """Deep batches have learned their own dictionary; noise has none."""
-    deep = recordpress.train_dictionary(log_of(tmp_path / "deep-0", values(8000), 1000), 2048, depths=(1,))
+    deep = recordpress.train(log_of(tmp_path / "deep-0", values(8000), 1000), 2048, depths=(1,))
     assert not deep.pays and deep.saves < 0.05
     assert deep.summary.startswith("a dictionary does not pay: at the stored depth of 1000, ")
     assert deep.summary.endswith("; 5 % is worth it, as up to 1 records per batch")
     noise = random.Random(1)
     path = tmp_path / "noise"
     path.write_text("".join(f"{noise.getrandbits(400):0100x}\n" for _ in range(3000)))
-    found = recordpress.train_dictionary(path, depths=(10,))
+    found = recordpress.train(path, depths=(10,))
     assert not found.pays and found.evaluation.stored.saves < 0.02
 
 
@@ -117,27 +117,27 @@ def test_the_json_is_what_its_schema_says(shallow: tuple[Path, DictionaryTrainin
     path, found = shallow
     schema = json.loads((ROOT / "docs" / "train.schema.json").read_text())
     jsonschema.validate(json.loads(json.dumps(found.to_dict())), schema)
-    again = recordpress.train_dictionary(path, 4096, depths=(1, 10, 25))
+    again = recordpress.train(path, 4096, depths=(1, 10, 25))
     assert again.to_dict() == found.to_dict() and again.dictionary == found.dictionary
 
 
 def test_options(tmp_path: Path) -> None:
     path = log_of(tmp_path / "orders-0", values(4000), 10)
     told: list[Progress] = []
-    found = recordpress.train_dictionary(
+    found = recordpress.train(
         [path], 1024, level=9, depths=[1, 5000], seed=7, dictionary_id=66_666, progress=told.append
     )
     assert found.dictionary.id == 66_666 and found.evaluation.level == 9 and found.sample["seed"] == 7
     assert [depth.batch_records for depth in found.depths] == [1, 10] and found.evaluation.skipped == (5000,)
-    assert len(recordpress.train_dictionary(path, depths=()).dictionary) <= sum(map(len, values(4000))) // 10
-    one = recordpress.train_dictionary(path, 1024, sample_bytes=100_000, seed=1)
-    assert one.dictionary != recordpress.train_dictionary(path, 1024, sample_bytes=100_000, seed=2).dictionary
+    assert len(recordpress.train(path, depths=()).dictionary) <= sum(map(len, values(4000))) // 10
+    one = recordpress.train(path, 1024, sample_bytes=100_000, seed=1)
+    assert one.dictionary != recordpress.train(path, 1024, sample_bytes=100_000, seed=2).dictionary
 
 
 def test_nulls_and_empty_values(tmp_path: Path) -> None:
     records = [None if n % 7 == 0 else b"" if n % 11 == 0 else value for n, value in enumerate(values(3000))]
     (tmp_path / SEGMENT).write_bytes(recordpress.write_records(records, [b"key"] * 3000, batch_records=3))
-    found = recordpress.train_dictionary(tmp_path / SEGMENT, 1024, depths=(1,))
+    found = recordpress.train(tmp_path / SEGMENT, 1024, depths=(1,))
     assert found.pays and 0 < found.evaluation.values["records"] < 750
 
 
@@ -146,7 +146,7 @@ def test_damage_is_a_finding(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    found = recordpress.train_dictionary(path, 1024, depths=(1,))
+    found = recordpress.train(path, 1024, depths=(1,))
     assert len(found.findings) == 1 and found.sample["findings"]
 
 
@@ -159,14 +159,14 @@ def test_what_cannot_be_trained_on(tmp_path: Path) -> None:
         path = tmp_path / str(number)
         path.write_bytes(content)
         with pytest.raises(recordpress.InvalidArgumentError, match=sentence):
-            recordpress.train_dictionary(path)
+            recordpress.train(path)
 
 
 def test_analyze_says_the_same(shallow: tuple[Path, DictionaryTraining], tmp_path: Path) -> None:
     path, _ = shallow
     advice = recordpress.analyze(path, "none/zstd,3", depths=[1]).recommendation["dictionary"]
     assert advice == {key: advice[key] for key in advice}
-    found = recordpress.train_dictionary(path).to_dict()
+    found = recordpress.train(path).to_dict()
     assert advice == {key: found[key] for key in advice}
     few = tmp_path / "few"
     few.write_bytes(b"a\nb\n")

@@ -41,7 +41,7 @@ def held_out(stretches: int) -> list[list[bytes]]:
 @pytest.mark.parametrize(("depths", "stretches"), [((1, 7, 10), 16), ((3, 60), 8), ((1000, 2000), 4)])
 def test_counts_and_sizes(log: Path, depths: tuple[int, ...], stretches: int) -> None:
     """A stretch holds four batches of the deepest kind, if there are at least four such stretches."""
-    found = recordpress.train_dictionary(log, 2048, depths=depths)
+    found = recordpress.train(log, 2048, depths=depths)
     plain = zstandard.ZstdCompressor()
     packer = zstandard.ZstdCompressor(dict_data=zstandard.ZstdCompressionDict(found.dictionary.data))
     assert [depth.batch_records for depth in found.depths] == sorted({4, *depths}) and not found.evaluation.skipped
@@ -68,14 +68,14 @@ def test_counts_and_sizes(log: Path, depths: tuple[int, ...], stretches: int) ->
 
 def test_a_depth_of_which_nothing_held_out_fills_a_batch_is_skipped(log: Path) -> None:
     longest = RECORDS // 4
-    found = recordpress.train_dictionary(log, 2048, depths=(longest, longest + 1))
+    found = recordpress.train(log, 2048, depths=(longest, longest + 1))
     assert [depth.batch_records for depth in found.depths] == [4, longest]
     assert found.evaluation.skipped == (longest + 1,)
 
 
 def test_no_more_is_measured_than_it_takes(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_dictionary, "_HELD_OUT_BYTES", 40_000)
-    found = recordpress.train_dictionary(log, 2048, depths=(1,))
+    found = recordpress.train(log, 2048, depths=(1,))
     measured = found.evaluation.values["bytes"]
     assert 20_000 < measured <= 40_000
     first = [piece[: found.evaluation.values["records"] // 4] for piece in held_out(16)]
@@ -84,13 +84,13 @@ def test_no_more_is_measured_than_it_takes(log: Path, monkeypatch: pytest.Monkey
 
 def test_no_more_is_trained_on_than_makes_it_better(log: Path) -> None:
     """A hundred times the dictionary's size, from all stretches alike."""
-    found = recordpress.train_dictionary(log, 1024, depths=(1,)).evaluation
+    found = recordpress.train(log, 1024, depths=(1,)).evaluation
     assert 0.9 * 102_400 < found.sample_bytes <= 102_400  # by the column's bytes, offsets among them
     assert found.sample_bytes / found.samples == pytest.approx(sum(map(len, values())) / RECORDS, rel=0.02)
 
 
 def test_the_size_that_is_not_given_is_a_tenth(log: Path) -> None:
-    found = recordpress.train_dictionary(log, depths=(1,))
+    found = recordpress.train(log, depths=(1,))
     trained_on = sum(map(len, values())) * 3 / 4
     assert trained_on / 20 < len(found.dictionary) <= trained_on / 10 * 1.1
 
@@ -98,4 +98,4 @@ def test_the_size_that_is_not_given_is_a_tenth(log: Path) -> None:
 def test_what_is_compressed_is_read_back(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_dictionary, "decompress", lambda data, codec, size, dictionaries: bytes(size))
     with pytest.raises(recordpress.CorruptRecordError, match="differs after decompression"):
-        recordpress.train_dictionary(log, 2048, depths=(1,))
+        recordpress.train(log, 2048, depths=(1,))

@@ -22,7 +22,7 @@ def test_the_settings_give_the_depth_of_a_copy(producers: int, tmp_path: Path) -
     found = advice(source)
     assert (found.topic, found.batch_records, found.has_ids) == ("orders", 10, producers > 0)
     assert found.records_per_second == pytest.approx(20_000, rel=0.01)
-    joined: dict[str, Any] = {"batch_bytes": 256 << 10, "producers": "settle", "as_of": T + 10**9}
+    joined: dict[str, Any] = {"batch_bytes": 256 << 10, "producers": "settle", "now_ms": T + 10**9}
     recordpress.transcode(source, tmp_path / "copy", "lz4", **joined)
     depths = [batch.header.records_count for batch in recordpress.open_log(tmp_path / "copy").batches()]
     assert found.deep_records == pytest.approx(max(depths), rel=0.05)

@@ -36,7 +36,7 @@ def test_a_batch_that_is_kept(run: Run, sent: Path) -> None:
 
 
 def test_a_batch_that_is_recompressed(run: Run, sent: Path) -> None:
-    done = run("explain", sent, *TO_LZ4, "--broker", "3.9")
+    done = run("explain", sent, *TO_LZ4, "--broker-version", "3.9")
     assert (done.status, done.err) == (1, "")
     assert done.lines[0] == "record set; a broker of Kafka 3.9 with compression.type=lz4"
     before, after = sent.stat().st_size, len(recordpress.recompress(sent.read_bytes(), "lz4"))
@@ -132,7 +132,7 @@ def test_settings_of_a_broker(run: Run, sent: Path, tmp_path: Path) -> None:
         (["-t", "compression.type"], 2, "'compression.type' is not a setting such as compression.type=lz4"),
         (["-t", "compression.type=brotli"], 2, "compression.type must be one of"),
         (["-t", "compresion.type=lz4"], 2, "did you mean 'compression.type'?"),
-        (["--broker", "9.9"], 2, "from 0.8.2 to 4.4"),
+        (["--broker-version", "9.9"], 2, "from 0.8.2 to 4.4"),
         (["--produce-version", "99"], 2, "99 is not in the range"),
         (["--now", "yesterday"], 2, "'yesterday' is not a time"),
         (["--config", "no-such.properties"], 3, "no-such.properties: No such file"),

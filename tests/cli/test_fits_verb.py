@@ -21,7 +21,7 @@ def lines(tmp_path: Path) -> Path:
 
 
 def test_what_is_too_large_is_a_finding(run: Run, lines: Path) -> None:
-    done = run("fits", lines, "-c", "zstd")
+    done = run("fits", lines, "--codec", "zstd")
     assert (done.status, done.err) == (1, "")
     assert done.lines[0].startswith("stored: 2 of 3 records, in 1 batch of ")
     assert " ".join(done.lines[2].split()) == "limit bytes of each largest over rejected records checked by"
@@ -32,7 +32,9 @@ def test_what_is_too_large_is_a_finding(run: Run, lines: Path) -> None:
 
 
 def test_what_fits(run: Run, lines: Path) -> None:
-    done = run("fits", lines, "-c", "zstd", "--level", 1, "--max-request-size", "2MiB", "-t", "max.message.bytes=5000")
+    done = run(
+        "fits", lines, "--codec", "zstd", "--level", 1, "--max-request-size", "2MiB", "-t", "max.message.bytes=5000"
+    )
     assert (done.status, done.err) == (0, "")
     assert done.lines[0].startswith("stored: 3 of 3 records, in ")
 
@@ -58,7 +60,7 @@ def test_a_log_with_damage(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("-c", "brotli"), ("-t", "max.message.bytes=x"), ("--batch-size", "x"), ("--broker", "x")],
+    [("--codec", "brotli"), ("-t", "max.message.bytes=x"), ("--batch-size", "x"), ("--broker-version", "x")],
 )
 def test_usage(run: Run, lines: Path, arguments: tuple[object, ...]) -> None:
     done = run("fits", lines, *arguments)

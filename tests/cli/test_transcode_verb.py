@@ -85,16 +85,15 @@ def test_depth_in_records_and_the_last_batches_of_producers(run: Run, tmp_path: 
     options = ["--codec", "zstd", "--batch-records", "40"]
     for name, more, depths in (
         ("a-0", [], [40] * 3 + [30] + [10] * 5),
-        ("b-0", ["--as-of", str(T + 1000), "--producer-id-expiration-ms", "1000"], [40] * 5),
-        ("c-0", ["--as-of", str(T + 999), "--producer-id-expiration-ms", "1000"], [40] * 3 + [30] + [10] * 5),
-        ("d-0", ["--as-of", "2030-01-01", "--max-message-bytes", "3000"], [20] * 10),
+        ("b-0", ["--now", str(T + 1000), "--producer-id-expiration-ms", "1000"], [40] * 5),
+        ("c-0", ["--now", str(T + 999), "--producer-id-expiration-ms", "1000"], [40] * 3 + [30] + [10] * 5),
+        ("d-0", ["--now", "2030-01-01", "--max-message-bytes", "3000"], [20] * 10),
     ):
         assert run("transcode", source, tmp_path / name, *options, *more).status == 0
         found = recordpress.read_batches((tmp_path / name / SEGMENT).read_bytes())
         assert [batch.records_count for batch in found] == depths
     assert (
-        run("transcode", source, tmp_path / "f-0", *options, "--producers", "settle", "--as-of", "2030-01-01").status
-        == 0
+        run("transcode", source, tmp_path / "f-0", *options, "--producers", "settle", "--now", "2030-01-01").status == 0
     )
     found = list(recordpress.read_batches((tmp_path / "f-0" / SEGMENT).read_bytes()))
     assert [(batch.records_count, batch.producer_id) for batch in found] == [(40, -1)] * 5
@@ -136,7 +135,7 @@ def test_what_deeper_batches_would_have_saved(run: Run, tmp_path: Path, producer
     done = run("transcode", source, tmp_path / "a-0", "--codec", "zstd")
     [line] = [line for line in done.lines if "--batch-bytes" in line]
     assert re.fullmatch(text, line) and len(line) <= 80, line
-    joined = ["--batch-bytes", "256KiB", "--producers", "settle", "--as-of", "2100-01-01"]
+    joined = ["--batch-bytes", "256KiB", "--producers", "settle", "--now", "2100-01-01"]
     for n, more in enumerate((joined, ["--json"], ["--max-message-bytes", "100KiB"])):
         assert "--batch-bytes" not in run("transcode", source, tmp_path / f"{n}-0", "--codec", "zstd", *more).text
     assert "--batch-bytes" not in run("transcode", source, tmp_path / "a-0", "--codec", "zstd").text  # it is there
@@ -200,7 +199,7 @@ def test_what_follows_the_last_batch_is_a_finding(run: Run, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Missing option '--codec'"),
+        ([], "Missing option '--compression-type' / '--codec'"),
         (["--codec", "brotli"], "'brotli' is not one of"),
         (["--codec", "zstd", "--level", "23"], "23"),
         (["--codec", "zstd", "--min-gain", "200%"], "'200%' is not a share"),

@@ -149,7 +149,7 @@ def test_a_window_is_not_held_beside_a_large_output(make: Callable[[], bytes], p
 )
 def test_nor_is_it_with_dictionaries(make: Callable[[int], bytes], pieces: int, with_id: bool, tmp_path: Path) -> None:
     """Of frames that need one, and of frames that need none."""
-    dictionary = recordpress.dictionaries.train([b"a line of %d" % number for number in range(2000)], 1024)
+    dictionary = recordpress.dictionaries.train_values([b"a line of %d" % number for number in range(2000)], 1024)
     (tmp_path / "dictionary").write_bytes(dictionary.data)
     how: Any = {"dictionary": dictionary} if with_id else {}
     frame = bytearray(recordpress.compress(make(SIZE), "zstd", **how))

@@ -12,15 +12,15 @@ import zstandard
 from hypothesis import given, strategies as st
 
 import recordpress
-from recordpress.dictionaries import Dictionary, dictionary_id, train
+from recordpress.dictionaries import Dictionary, dictionary_id, train_values
 from together import together
 
 VALUES = [
     b'{"user": %d, "city": "%s", "active": %s}' % (n * 7919 % 10007, city, flag)
     for n, (city, flag) in enumerate([(b"Paris", b"true"), (b"Lyon", b"false"), (b"Nice", b"true")] * 700)
 ]
-TRAINED = train(VALUES, 4096)
-OTHER = train([b"<event kind='%d' at='%d'/>" % (n % 5, n * 31) for n in range(2000)], 2048)
+TRAINED = train_values(VALUES, 4096)
+OTHER = train_values([b"<event kind='%d' at='%d'/>" % (n % 5, n * 31) for n in range(2000)], 2048)
 BOTH = {TRAINED.id: TRAINED, OTHER.id: OTHER}
 THEIRS = zstandard.ZstdCompressionDict(TRAINED.data)
 SIZES = (0, 1, 44, 255, 256, 5000, 70_000, 300_000)
@@ -333,12 +333,16 @@ def test_bombs_end_at_the_cap() -> None:
             "level of zstd",
         ),
         (lambda: Dictionary("text"), recordpress.ArgumentTypeError, "bytes-like"),
-        (lambda: train([b"a"] * 6), recordpress.InvalidArgumentError, "6 samples are too few"),
-        (lambda: train([b""] * 600), recordpress.InvalidArgumentError, "finds no dictionary"),
-        (lambda: train(b"text"), recordpress.ArgumentTypeError, "samples must be a sequence"),
-        (lambda: train(VALUES, 255), recordpress.InvalidArgumentError, "size must be from 256"),
-        (lambda: train(VALUES, dictionary_id=7), recordpress.InvalidArgumentError, "dictionary_id must be from 32768"),
-        (lambda: train([1] * 10), recordpress.ArgumentTypeError, "bytes-like"),
+        (lambda: train_values([b"a"] * 6), recordpress.InvalidArgumentError, "6 samples are too few"),
+        (lambda: train_values([b""] * 600), recordpress.InvalidArgumentError, "finds no dictionary"),
+        (lambda: train_values(b"text"), recordpress.ArgumentTypeError, "samples must be a sequence"),
+        (lambda: train_values(VALUES, 255), recordpress.InvalidArgumentError, "size must be from 256"),
+        (
+            lambda: train_values(VALUES, dictionary_id=7),
+            recordpress.InvalidArgumentError,
+            "dictionary_id must be from 32768",
+        ),
+        (lambda: train_values([1] * 10), recordpress.ArgumentTypeError, "bytes-like"),
     ],
 )
 def test_arguments(call: Callable[[], object], error: type[Exception], sentence: str) -> None:
@@ -375,8 +379,8 @@ def test_the_object() -> None:
     after = again.nbytes
     recordpress.compress(b"x", "zstd", 5, dictionary=again)
     assert len(again) < before < after == again.nbytes
-    assert train(VALUES, 4096, dictionary_id=77_777).id == 77_777
-    assert train(iter(VALUES), 4096) == TRAINED
+    assert train_values(VALUES, 4096, dictionary_id=77_777).id == 77_777
+    assert train_values(iter(VALUES), 4096) == TRAINED
 
 
 def test_plain_frames_are_java_s_after_a_dictionary() -> None:

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 import recordpress
-from recordpress.dictionaries import Dictionary, train
+from recordpress.dictionaries import Dictionary, train_values
 
 VALUES = [b'{"user": %d, "city": "%s"}' % (n * 7919 % 10007, (b"Paris", b"Lyon")[n % 2]) for n in range(2000)]
-TRAINED = train(VALUES, 1024)
-OTHER = train([b"<event kind='%d' at='%d'/>" % (n % 5, n * 31) for n in range(2000)], 1024)
+TRAINED = train_values(VALUES, 1024)
+OTHER = train_values([b"<event kind='%d' at='%d'/>" % (n % 5, n * 31) for n in range(2000)], 1024)
 ROWS = [b"", None, *VALUES[:5], b"x" * 70_000, None]
 TYPES = [pa.binary(), pa.large_binary(), pa.binary_view(), pa.string(), pa.large_string(), pa.string_view()]
 
@@ -110,7 +110,7 @@ def test_errors_name_the_row() -> None:
     with pytest.raises(recordpress.DecompressionError, match=sentence) as caught:
         recordpress.decompress_values(pa.array(rows), "zstd", dictionaries=TRAINED)
     assert caught.value.field_position == 0
-    found = recordpress.decompress_values(pa.array(rows), "zstd", dictionaries=TRAINED, errors="null").to_pylist()
+    found = recordpress.decompress_values(pa.array(rows), "zstd", dictionaries=TRAINED, on_corrupt="null").to_pylist()
     assert found == [VALUES[0], VALUES[1], None, VALUES[3]]
 
 
@@ -121,7 +121,9 @@ def test_values_that_cannot_be_read_become_null_if_asked() -> None:
         frame = bytearray(recordpress.compress(value, "zstd", dictionary=TRAINED))
         frame[chance.randrange(len(frame))] ^= 1 << chance.randrange(8)
         rows.append(bytes(frame[: chance.choice((len(frame), chance.randrange(len(frame))))]))
-    found = recordpress.decompress_values(pa.array(rows), "zstd", 1000, dictionaries=TRAINED, errors="null").to_pylist()
+    found = recordpress.decompress_values(
+        pa.array(rows), "zstd", 1000, dictionaries=TRAINED, on_corrupt="null"
+    ).to_pylist()
     for row, value in zip(rows, found, strict=True):
         with contextlib.suppress(
             recordpress.RecordpressError
@@ -134,7 +136,7 @@ def test_bombs_end_at_the_cap() -> None:
     rows = pa.array([recordpress.compress(bytes(size), "zstd", dictionary=TRAINED) for size in (10, 10_000_000, 20)])
     with pytest.raises(recordpress.OutputTooLargeError, match=r"^row 1: .* larger than 1000 bytes"):
         recordpress.decompress_values(rows, "zstd", 1000, dictionaries=TRAINED)
-    found = recordpress.decompress_values(rows, "zstd", 1000, dictionaries=TRAINED, errors="null")
+    found = recordpress.decompress_values(rows, "zstd", 1000, dictionaries=TRAINED, on_corrupt="null")
     assert found.to_pylist() == [bytes(10), None, bytes(20)]
 
 
@@ -142,9 +144,9 @@ def test_bombs_end_at_the_cap() -> None:
 @pytest.mark.memory
 def test_a_column_is_one_array_of_arrow() -> None:
     rows = pa.array([recordpress.compress(bytes(600 << 20), "zstd")] * 4)
-    for errors in ("raise", "null"):
+    for on_corrupt in ("raise", "null"):
         with pytest.raises(recordpress.OutputTooLargeError, match=r"^row 3: .* fewer rows"):
-            recordpress.decompress_values(rows, "zstd", 600 << 20, errors=errors)
+            recordpress.decompress_values(rows, "zstd", 600 << 20, on_corrupt=on_corrupt)
 
 
 class Plugin:
@@ -168,14 +170,14 @@ def test_a_codec_of_the_caller_s_own() -> None:
     assert recordpress.compress_values(rows, "plugin", codecs=codecs).to_pylist() == [b"cba", b"?", b""]
     with pytest.raises(recordpress.DecompressionError, match=r"^row 1: .*by hand"):
         recordpress.decompress_values(rows, "plugin", codecs=codecs)
-    assert recordpress.decompress_values(rows, "plugin", errors="null", codecs=codecs).to_pylist() == [
+    assert recordpress.decompress_values(rows, "plugin", on_corrupt="null", codecs=codecs).to_pylist() == [
         b"cba",
         None,
         b"",
     ]
     plugin.error = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        recordpress.decompress_values(rows, "plugin", errors="null", codecs=codecs)
+        recordpress.decompress_values(rows, "plugin", on_corrupt="null", codecs=codecs)
 
 
 @pytest.mark.parametrize(
@@ -194,8 +196,8 @@ def test_what_is_no_column_of_values_is_refused(data: Any) -> None:
 
 
 def test_arguments() -> None:
-    with pytest.raises(recordpress.InvalidArgumentError, match="errors must be") as caught:
-        recordpress.decompress_values(pa.array([b"x"]), "zstd", errors="ignore")  # type: ignore[call-overload]
-    assert caught.value.field == "errors"
+    with pytest.raises(recordpress.InvalidArgumentError, match="on_corrupt must be") as caught:
+        recordpress.decompress_values(pa.array([b"x"]), "zstd", on_corrupt="ignore")  # type: ignore[call-overload]
+    assert caught.value.field == "on_corrupt"
     with pytest.raises(recordpress.InvalidArgumentError, match="lz4 takes no dictionary"):
         recordpress.compress_values(pa.array([b"x"]), "lz4", dictionary=TRAINED)

@@ -16,12 +16,12 @@ import pytest
 
 import recordpress
 from patience import HANG
-from recordpress.dictionaries import Dictionary, DictionaryCodec, DictionaryStore, train
+from recordpress.dictionaries import Dictionary, DictionaryCodec, DictionaryStore, train_values
 
 VALUES = [b"value %d of many, in %s" % (n * 7919, (b"Paris", b"Lyon")[n % 2]) for n in range(2000)]
-ONE = train(VALUES, 1024, dictionary_id=70_001)
-TWO = train(VALUES, 512, dictionary_id=70_002)
-SAME_ID = train(VALUES, 600, dictionary_id=70_001)
+ONE = train_values(VALUES, 1024, dictionary_id=70_001)
+TWO = train_values(VALUES, 512, dictionary_id=70_002)
+SAME_ID = train_values(VALUES, 600, dictionary_id=70_001)
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_two_writers(store: DictionaryStore, tmp_path: Path) -> None:
     for number in range(6):
         for size in (400, 500):
             path = tmp_path / f"{number}-{size}"
-            path.write_bytes(train(VALUES, size, dictionary_id=80_000 + number).data)
+            path.write_bytes(train_values(VALUES, size, dictionary_id=80_000 + number).data)
             paths.append(str(path))
     orders = (paths, paths[::-1], sorted(paths, key=hash))
     running = [
@@ -187,7 +187,7 @@ def test_two_writers(store: DictionaryStore, tmp_path: Path) -> None:
 
 
 def test_threads_that_write_and_read(store: DictionaryStore) -> None:
-    dictionaries = [train(VALUES, 300, dictionary_id=90_000 + number) for number in range(8)]
+    dictionaries = [train_values(VALUES, 300, dictionary_id=90_000 + number) for number in range(8)]
     failed: list[BaseException] = []
 
     def work(mine: list[Dictionary]) -> None:

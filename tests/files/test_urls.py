@@ -206,7 +206,7 @@ CALLS: dict[str, Callable[[str], Any]] = {
     "spark.transcode src": lambda url: recordpress.spark.transcode(None, url, "/tmp/never"),
     "spark.transcode dst": lambda url: recordpress.spark.transcode(None, DEMO, url),
     "spark.verify src": lambda url: recordpress.spark.verify(None, url),
-    "train_dictionary path": lambda url: recordpress.train_dictionary(url),
+    "train path": lambda url: recordpress.train(url),
     "transcode src": lambda url: recordpress.transcode(url, "/tmp/never", "zstd"),
     "transcode dst": lambda url: recordpress.transcode(DEMO, url, "zstd"),
     **{f"log.sidecars.{name} source": getattr(sidecars, name) for name in sidecars.__all__ if name.startswith("read_")},

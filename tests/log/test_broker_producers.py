@@ -140,7 +140,7 @@ def copies(written: dict[str, Written], tmp_path_factory: pytest.TempPathFactory
     options: dict[str, dict[str, Any]] = {
         "keep": {},
         "settle": {"producers": "settle"},
-        "expired": {"producers": "settle", "as_of": int(time.time() * 1000) + 2 * DAY},
+        "expired": {"producers": "settle", "now_ms": int(time.time() * 1000) + 2 * DAY},
     }
     for number, (name, one) in enumerate(written.items()):
         codec = ("zstd", "none", "lz4", "gzip", "snappy")[number % 5]

@@ -80,7 +80,7 @@ def files(root: Path) -> dict[str, bytes]:
     }
 
 
-SETTLED = [{"batch_bytes": 600, "producers": "settle"}, {"batch_records": 99, "producers": "settle", "as_of": 1 << 40}]
+SETTLED = [{"batch_bytes": 600, "producers": "settle"}, {"batch_records": 99, "producers": "settle", "now_ms": 1 << 40}]
 
 
 @pytest.mark.parametrize("options", [{}, {"batch_bytes": 600}, {"batch_bytes": 1 << 20}, {"codec": "none"}, *SETTLED])

@@ -203,7 +203,7 @@ class Writer:
         self.roll()
 
 
-def remembered(segments: list[list[Stored]], expiration: int, as_of: int) -> set[tuple[int, int]]:
+def remembered(segments: list[list[Stored]], expiration: int, now_ms: int) -> set[tuple[int, int]]:
     """The first and last offsets of the last five batches of each producer that is not expired."""
     batches: dict[int, list[tuple[int, int]]] = defaultdict(list)
     last, is_open = {}, {}
@@ -215,7 +215,7 @@ def remembered(segments: list[list[Stored]], expiration: int, as_of: int) -> set
     return {
         place
         for pid, places in batches.items()
-        if is_open[pid] or as_of - last[pid] < expiration
+        if is_open[pid] or now_ms - last[pid] < expiration
         for place in places[-5:]
     }
 
@@ -229,14 +229,14 @@ def test_every_field_of_every_record_stays(seed: int, tmp_path: Path) -> None:
     before = segments_of(source)
     limits: dict[str, Any] = draw.choice([{"batch_bytes": 2000}, {"batch_records": 40}, {"batch_bytes": 1 << 20}])
     expiration = draw.choice([DAY, DAY // 4, 1])
-    as_of = draw.choice([None, max(batch.max_timestamp for segment in before for batch in segment) + DAY // 8])
+    now_ms = draw.choice([None, max(batch.max_timestamp for segment in before for batch in segment) + DAY // 8])
     recordpress.transcode(
         source,
         tmp_path / "copy" / "t-0",
         draw.choice(["none", "gzip"]),
         min_gain=None,
         producer_id_expiration_ms=expiration,
-        as_of=as_of,
+        now_ms=now_ms,
         threads=draw.choice([1, 3]),
         **limits,
     )
@@ -251,7 +251,7 @@ def test_every_field_of_every_record_stays(seed: int, tmp_path: Path) -> None:
             for b, was in zip((b for b in new if b.attributes & 64), (b for b in old if b.attributes & 64), strict=True)
         ]
     latest = max(batch.max_timestamp for segment in before for batch in segment)
-    kept = remembered(before, expiration, latest if as_of is None else as_of)
+    kept = remembered(before, expiration, latest if now_ms is None else now_ms)
     assert kept <= {(batch.base_offset, batch.last_offset) for segment in after for batch in segment}
     assert sum(map(len, after)) < 0.8 * sum(map(len, before))
     if "batch_records" in limits:
@@ -295,9 +295,9 @@ def test_one_producer_is_as_deep_as_none(tmp_path: Path) -> None:
 
 def test_as_of_decides_who_is_expired(tmp_path: Path) -> None:
     source = written(tmp_path / "t-0", *(of_producer(number) for number in range(20)))
-    for as_of, batches in ((T + DAY - 1, 6), (T + DAY, 1), (None, 6)):
-        copy = tmp_path / f"{as_of}" / "t-0"
-        recordpress.transcode(source, copy, "gzip", batch_bytes=1 << 20, as_of=as_of)
+    for now_ms, batches in ((T + DAY - 1, 6), (T + DAY, 1), (None, 6)):
+        copy = tmp_path / f"{now_ms}" / "t-0"
+        recordpress.transcode(source, copy, "gzip", batch_bytes=1 << 20, now_ms=now_ms)
         assert len(segments_of(copy)[0]) == batches
 
 
@@ -319,7 +319,7 @@ def test_a_snapshot_inside_of_a_segment_is_a_border(tmp_path: Path) -> None:
     state = ProducerState(7, 0, 69, 69, 9, T, -1, -1)
     write_snapshot(source / f"{70:020d}.snapshot", [state])
     copy = tmp_path / "copy" / "t-0"
-    recordpress.transcode(source, copy, "gzip", batch_bytes=1 << 20, as_of=T + DAY)
+    recordpress.transcode(source, copy, "gzip", batch_bytes=1 << 20, now_ms=T + DAY)
     assert [batch.base_offset for batch in segments_of(copy)[0]] == [0, 70, 80]
     assert read_snapshot(copy / f"{70:020d}.snapshot") == [state._replace(offset_delta=69)]
 
@@ -332,7 +332,7 @@ def test_a_snapshot_inside_of_a_segment_is_a_border(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_borders(more: dict[str, Any], pid: int, tmp_path: Path) -> None:
     source = written(tmp_path / "t-0", of_producer(0, pid=pid), of_producer(1, **{"pid": pid, **more}))
-    recordpress.transcode(source, tmp_path / "copy" / "t-0", "gzip", batch_bytes=1 << 20, as_of=T + DAY, min_gain=None)
+    recordpress.transcode(source, tmp_path / "copy" / "t-0", "gzip", batch_bytes=1 << 20, now_ms=T + DAY, min_gain=None)
     assert len(segments_of(tmp_path / "copy" / "t-0")[0]) == 2
 
 
@@ -358,7 +358,7 @@ def test_bounds(tmp_path: Path) -> None:
     with pytest.raises(recordpress.InvalidArgumentError, match="brokers refuse") as caught:
         recordpress.transcode(source, copy, "gzip", batch_bytes=2 << 20)
     assert caught.value.field == "batch_bytes"
-    recordpress.transcode(source, copy, "none", batch_records=10**6, max_message_bytes=500, as_of=T + DAY)
+    recordpress.transcode(source, copy, "none", batch_records=10**6, max_message_bytes=500, now_ms=T + DAY)
     assert 400 < max(batch.size for batch in segments_of(copy)[0]) <= 500
 
 

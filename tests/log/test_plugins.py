@@ -209,7 +209,7 @@ def test_verbs_take_a_plug_in(partition: Path, tmp_path: Path) -> None:
     run("transcode", "zstd/orders-0", "back/orders-0", "--codec", NAME, "--even-if-larger", *plugin, cwd=tmp_path)
     assert values(tmp_path / "back") == LINES
     run("convert", partition, "v1", "--magic", 1, "--codec", "lz4", "--allow-loss", "all", *plugin, cwd=tmp_path)
-    run("fits", partition, "-c", NAME, *plugin, cwd=tmp_path)
+    run("fits", partition, "--codec", NAME, *plugin, cwd=tmp_path)
     settings = ("-t", "compression.type=pluggable", "-t", f"pluggable.factory.plugin={NAME}")
     shown = json.loads(run("explain", partition, *settings, *plugin, "--json", cwd=tmp_path, fails=1))
     assert {one["compressionType"]: one["verdict"] for one in shown} == {NAME: "kept", "lz4": "recompressed"}
@@ -241,7 +241,7 @@ def test_a_plug_in_is_measured_as_it_is_stored(tmp_path: Path) -> None:
     with pytest.raises(recordpress.errors.ArgumentTypeError, match="CodecRegistry"):
         recordpress.analyze(partition, codecs={})  # type: ignore[arg-type]
     with pytest.raises(recordpress.errors.ArgumentTypeError, match="CodecRegistry"):
-        recordpress.train_dictionary(partition, codecs={})  # type: ignore[arg-type]
+        recordpress.train(partition, codecs={})  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

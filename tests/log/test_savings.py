@@ -54,7 +54,7 @@ def test_drawn_logs_are_estimated_as_they_become(seed: int, tmp_path: Path) -> N
     options: dict[str, Any] = {
         "compression_type": draw.choice(["none", "gzip", "zstd"]),
         "producer_id_expiration_ms": draw.choice([DAY, DAY // 4, 1]),
-        "as_of": draw.choice([None, T + 9 * DAY]),
+        "now_ms": draw.choice([None, T + 9 * DAY]),
         "min_gain": draw.choice([None, 0.0, 0.1]),
     }
     real = sizes(source, tmp_path, limits, **options)
@@ -115,13 +115,13 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def sample(source: Path, seed: int = 0, **more: Any) -> Estimate:
-    job = TranscodeJob(CodecChoice("zstd", 1), 8000, as_of=T + DAY, **more)
+    job = TranscodeJob(CodecChoice("zstd", 1), 8000, now_ms=T + DAY, **more)
     return job.estimate(recordpress.open_log(source).partitions, 1 << 20, seed=seed)
 
 
 def test_intervals_hold_what_becomes_of_a_log(drawn: Path, tmp_path: Path) -> None:
     """95 % of the samples of each way should; 90 % are demanded, of 20."""
-    real = sizes(drawn, tmp_path, {"batch_bytes": 8000}, compression_type="zstd", level=1, as_of=T + DAY)
+    real = sizes(drawn, tmp_path, {"batch_bytes": 8000}, compression_type="zstd", level=1, now_ms=T + DAY)
     held = [0, 0, 0]
     for seed in range(20):
         found = sample(drawn, seed)
@@ -206,7 +206,7 @@ def test_headers_are_left_alone_on_request(tmp_path: Path) -> None:
     assert known.bytes_after > unknown.bytes_after
     assert unknown.bytes_after == size_of(
         source, tmp_path / "copy" / "t-0", compression_type="zstd", batch_bytes=1 << 20, producers="settle",
-        as_of=T + DAY,
+        now_ms=T + DAY,
     )  # fmt: skip
 
 

@@ -22,10 +22,10 @@ Rows = list[tuple[Any, ...]]
 class Model:
     """Transactions, producers and what is kept of them, by the batches of a log in their order."""
 
-    def __init__(self, segments: list[list[Stored]], expiration: int, as_of: int | None) -> None:
+    def __init__(self, segments: list[list[Stored]], expiration: int, now_ms: int | None) -> None:
         self.batches = [batch for segment in segments for batch in segment]
         latest = max(batch.max_timestamp for batch in self.batches)
-        as_of = latest if as_of is None else as_of
+        now_ms = latest if now_ms is None else now_ms
         self.aborted: set[int] = set()  # base offsets of batches
         self.marker_of: dict[int, int] = {}  # by base offset of a batch
         open_ones: dict[int, list[int]] = defaultdict(list)
@@ -51,7 +51,7 @@ class Model:
                 open_ones[pid].append(batch.base_offset)
         self.stable = min((offsets[0] for offsets in open_ones.values()), default=1 << 62)
         self.known = {
-            pid for pid, batch in last.items() if pid in open_ones or as_of - batch.max_timestamp < expiration
+            pid for pid, batch in last.items() if pid in open_ones or now_ms - batch.max_timestamp < expiration
         }
         self.kept = {batch.base_offset for pid in self.known for batch in remembered[pid]}
 
@@ -101,15 +101,15 @@ def test_drawn_logs(seed: int, tmp_path: Path) -> None:
     Writer(draw, source, log_append_time=seed % 4 == 3).write(200)
     reindex(source)
     before = segments_of(source)
-    expiration, as_of = draw.choice([DAY, DAY // 4, 1]), draw.choice([None, T + 9 * DAY])
-    model = Model(before, expiration, as_of)
+    expiration, now_ms = draw.choice([DAY, DAY // 4, 1]), draw.choice([None, T + 9 * DAY])
+    model = Model(before, expiration, now_ms)
     limits = draw.choice([{"batch_bytes": 2000}, {"batch_bytes": None, "batch_records": 40}, {}])
     manifest = settle(
         source,
         copy,
         codec=draw.choice(["none", "gzip"]),
         producer_id_expiration_ms=expiration,
-        as_of=as_of,
+        now_ms=now_ms,
         threads=draw.choice([1, 3]),
         **limits,
     )
@@ -117,7 +117,7 @@ def test_drawn_logs(seed: int, tmp_path: Path) -> None:
     found = [batch for segment in after for batch in segment]
 
     # what consumers get
-    again = Model(after, expiration, as_of)
+    again = Model(after, expiration, now_ms)
     assert again.stable == model.stable
     assert again.committed(found) == model.committed(model.batches)
     assert read(copy, "read_committed") == read(source, "read_committed")
@@ -180,9 +180,9 @@ def test_producers_that_write_in_turns_become_one_batch(tmp_path: Path) -> None:
         tmp_path / "t-0",
         *(of_producer(n, pid=n % 8, base_sequence=n // 8 * 10) for n in range(200)),
     )
-    for as_of, batches in ((T + DAY, 1), (None, 41)):
-        copy = tmp_path / f"{as_of}" / "t-0"
-        manifest = settle(source, copy, as_of=as_of)
+    for now_ms, batches in ((T + DAY, 1), (None, 41)):
+        copy = tmp_path / f"{now_ms}" / "t-0"
+        manifest = settle(source, copy, now_ms=now_ms)
         assert len(segments_of(copy)[0]) == batches
         assert manifest.partitions[0].settled == {"batches": 201 - batches, "aborted_records": 0, "markers": 0}
 
@@ -197,8 +197,8 @@ def test_batches_of_an_earlier_epoch_are_not_remembered(tmp_path: Path) -> None:
 
 def test_an_estimate_takes_all_producers_for_settled(tmp_path: Path) -> None:
     source = written(tmp_path / "t-0", *(of_producer(n, pid=n % 8, base_sequence=n // 8 * 10) for n in range(400)))
-    done = settle(source, tmp_path / "copy" / "t-0", as_of=T + DAY).totals["bytes"]
-    assert settle(source, tmp_path / "other", as_of=T + DAY, dry_run=True).bytes_after == done
+    done = settle(source, tmp_path / "copy" / "t-0", now_ms=T + DAY).totals["bytes"]
+    assert settle(source, tmp_path / "other", now_ms=T + DAY, dry_run=True).bytes_after == done
     assert settle(source, tmp_path / "other", producers="keep", dry_run=True).bytes_after > 5 * done
 
 
@@ -233,7 +233,7 @@ def test_what_gets_larger_is_bounded(tmp_path: Path) -> None:
         for n, value in enumerate(noise)
     ]
     source, copy = written(tmp_path / "t-0", *data), tmp_path / "copy" / "t-0"
-    settle(source, copy, batch_bytes=61 + 2 * len(data[0]) - 122, max_message_bytes=900, as_of=T + DAY)
+    settle(source, copy, batch_bytes=61 + 2 * len(data[0]) - 122, max_message_bytes=900, now_ms=T + DAY)
     [after] = segments_of(copy)
     assert max(batch.size for batch in after) <= 900 and len(after) == 10 and after[0].producer_id == -1
 
@@ -266,7 +266,7 @@ def test_a_source_that_grew_before_the_copy_went_on(producers: str, tmp_path: Pa
     last = source / f"{240:020d}.log"
     last.write_bytes(of_producer(24, pid=9))
     with pytest.raises(Stop):
-        settle(source, tmp_path / "copy" / "t-0", producers=producers, progress=stop)
+        settle(source, tmp_path / "copy" / "t-0", producers=producers, threads=1, progress=stop)
     last.write_bytes(last.read_bytes() + of_producer(25, pid=9) + marker(260) + of_producer(27, timestamps=T + DAY))
     settle(source, tmp_path / "copy" / "t-0", producers=producers)
     settle(source, tmp_path / "other" / "t-0", producers=producers)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import recordpress
-from recordpress.dictionaries import DictionaryStore, train
+from recordpress.dictionaries import DictionaryStore, train_values
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -38,7 +38,7 @@ FRAMES = {
     "snappy": (None, None),
     "none": (bytes, bytes),
 }
-TRAINED = train(LINES, 512, dictionary_id=70000)
+TRAINED = train_values(LINES, 512, dictionary_id=70000)
 
 
 def column(spark: Any, values: list[Any], type: str = "binary") -> Any:

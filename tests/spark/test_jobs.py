@@ -131,18 +131,18 @@ def test_producers_that_expired_are_joined(spark: Any, tmp_path: Path) -> None:
             for at in range(start, start + 300, 10)
         ]
         (directory / f"{start:020d}.log").write_bytes(b"".join(data))
-    for as_of, producers, batches in (
+    for now_ms, producers, batches in (
         (T + 999, "keep", [300, 300, 250, *[10] * 5]),
         (T + 1000, "keep", [300] * 3),
         (T + 998, "settle", [300, 300, 250, *[10] * 5]),
     ):
-        joined: dict[str, Any] = {"batch_records": 1000, "as_of": as_of, "producer_id_expiration_ms": 1000}
+        joined: dict[str, Any] = {"batch_records": 1000, "now_ms": now_ms, "producer_id_expiration_ms": 1000}
         joined["producers"] = producers
-        recordpress.spark.transcode(spark, tmp_path / "logs", tmp_path / f"copy-{as_of}", "lz4", **joined).collect()
-        recordpress.transcode(tmp_path / "logs", tmp_path / f"other-{as_of}", "lz4", **joined)
-        assert [b.header.records_count for b in recordpress.open_log(tmp_path / f"copy-{as_of}").batches()] == batches
-        for path in (tmp_path / f"other-{as_of}").rglob("*.*"):
-            copy = tmp_path / f"copy-{as_of}" / path.relative_to(tmp_path / f"other-{as_of}")
+        recordpress.spark.transcode(spark, tmp_path / "logs", tmp_path / f"copy-{now_ms}", "lz4", **joined).collect()
+        recordpress.transcode(tmp_path / "logs", tmp_path / f"other-{now_ms}", "lz4", **joined)
+        assert [b.header.records_count for b in recordpress.open_log(tmp_path / f"copy-{now_ms}").batches()] == batches
+        for path in (tmp_path / f"other-{now_ms}").rglob("*.*"):
+            copy = tmp_path / f"copy-{now_ms}" / path.relative_to(tmp_path / f"other-{now_ms}")
             assert copy.read_bytes() == path.read_bytes()
 
 

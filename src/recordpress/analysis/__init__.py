@@ -22,6 +22,6 @@ __getattr__, __dir__, __all__ = exports(
         "recordpress.analysis._rate": "Rate parse_rate",
         "recordpress.analysis._report": "html_of",
         "recordpress.analysis._train": "DictionaryTraining",
-        "recordpress.analysis.calls": "analyze fits train_dictionary",
+        "recordpress.analysis.calls": "analyze fits train",
     },
 )

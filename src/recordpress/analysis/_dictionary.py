@@ -21,7 +21,7 @@ from recordpress._json_keys import camel_keys
 from recordpress.analysis._measure import uncompressed
 from recordpress.analysis._recommend import SAVED_PER_DOUBLING
 from recordpress.analysis._sample import Sample
-from recordpress.codecs import DEFAULT_DICTIONARY_SIZE, Dictionary, compress, decompress, train
+from recordpress.codecs import DEFAULT_DICTIONARY_SIZE, Dictionary, compress, decompress, train_values
 from recordpress.columns import Columns, read_columns
 from recordpress.dictionaries import DictionaryCodec
 from recordpress.errors import CorruptRecordError, InvalidArgumentError
@@ -61,7 +61,7 @@ class DictionaryDepth:
     Examples
     --------
     >>> import recordpress
-    >>> found = recordpress.train_dictionary("demo/logs/access-log-0", 4096, depths=(8,), sample_bytes=200_000)
+    >>> found = recordpress.train("demo/logs/access-log-0", 4096, depths=(8,), sample_bytes=200_000)
     >>> depth = found.depths[0]
     >>> depth.batch_records, depth.least_bytes <= depth.plain_bytes
     (8, True)
@@ -122,7 +122,7 @@ class Evaluation:
     Examples
     --------
     >>> import recordpress
-    >>> found = recordpress.train_dictionary("demo/logs/access-log-0", 4096, depths=(8,), sample_bytes=200_000)
+    >>> found = recordpress.train("demo/logs/access-log-0", 4096, depths=(8,), sample_bytes=200_000)
     >>> evaluation = found.evaluation
     >>> evaluation.level, evaluation.samples > 0
     (3, True)
@@ -258,7 +258,7 @@ def _trained(
     share = min(1.0, SAMPLES_PER_SIZE * size / max(total, 1))
     parts = (chunk["value"].slice(0, ceil(share * chunk.num_rows)) for chunk in seen)
     values = [value for part in parts for value in part if value]
-    dictionary = train(values, size, level=level, dictionary_id=dictionary_id)
+    dictionary = train_values(values, size, level=level, dictionary_id=dictionary_id)
     return dictionary, len(values), sum(map(len, values))
 
 

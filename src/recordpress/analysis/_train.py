@@ -1,4 +1,4 @@
-"""recordpress.train_dictionary: from a path to a dictionary and its evaluation."""
+"""recordpress.train: from a path to a dictionary and its evaluation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LEAST_ID, _MOST_ID = 1 << 15, (1 << 31) - 1
 
 @dataclass(frozen=True)
 class DictionaryTraining:
-    """Result of `recordpress.train_dictionary`.
+    """Result of `recordpress.train`.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class DictionaryTraining:
     --------
     >>> from recordpress._version import VERSION
     >>> import recordpress
-    >>> found = recordpress.train_dictionary("demo/logs/access-log-0", 4096, depths=(8,), sample_bytes=200_000)
+    >>> found = recordpress.train("demo/logs/access-log-0", 4096, depths=(8,), sample_bytes=200_000)
     >>> found.dictionary.id > 0, found.pays, len(found.depths)
     (True, True, 1)
     """
@@ -102,7 +102,7 @@ def train_on_log(
     codecs: CodecRegistry | None,
     progress: Callable[[Progress], object] | None,
 ) -> DictionaryTraining:
-    """Train and measure, as `recordpress.train_dictionary` describes."""
+    """Train and measure, as `recordpress.train` describes."""
     if not isinstance(depths, list | tuple | range):
         raise ArgumentTypeError(f"depths must be a list of ints, not {type(depths).__name__}", field="depths")
     wanted = [integer(depth, "depths", 1, _MOST_DEPTH) for depth in depths]

@@ -1,4 +1,4 @@
-"""`recordpress.analyze`, `fits` and `train_dictionary`, which import their implementation on the first call."""
+"""`recordpress.analyze`, `fits` and `train`, which import their implementation on the first call."""
 
 from recordpress._version import NEWEST_KAFKA
 
@@ -180,7 +180,7 @@ def fits(
     return check_records((records, keys, timestamps, headers), producer, buffer_memory, broker, codecs)
 
 
-def train_dictionary(
+def train(
     path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log",
     size: "Integer | None" = None,
     *,
@@ -239,14 +239,14 @@ def train_dictionary(
 
     See Also
     --------
-    recordpress.dictionaries.train : From values at hand, without a measurement.
+    recordpress.dictionaries.train_values : From values at hand, without a measurement.
 
     Examples
     --------
     >>> import tempfile, pathlib, recordpress
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "values.json"
     >>> _ = path.write_text("".join(f'{{"user": {n * n}, "city": "Paris"}}\\n' for n in range(2000)))
-    >>> found = recordpress.train_dictionary(path, 512, depths=(1, 10))
+    >>> found = recordpress.train(path, 512, depths=(1, 10))
     >>> [(depth.batch_records, depth.pays) for depth in found.depths[:2]]
     [(1, True), (10, False)]
     >>> small = recordpress.compress(b'{"user": 49, "city": "Paris"}', "zstd", dictionary=found.dictionary)

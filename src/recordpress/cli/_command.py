@@ -167,11 +167,11 @@ def isolation_level(function: _Function) -> _Function:
     )(function)
 
 
-def decoding_threads(function: _Function) -> _Function:
-    """Add --threads of verbs that read records."""
+def threads(text: str) -> Callable[[_Function], _Function]:
+    """Add --threads."""
     return click.option(
-        "--threads", type=click.IntRange(1, 64), default=cores, show_default="cores", help="Number of decoding threads."
-    )(function)
+        "--threads", metavar="N", type=click.IntRange(1, MOST_THREADS), default=cores, show_default="cores", help=text
+    )
 
 
 def sample_options(function: _Function) -> _Function:
@@ -190,10 +190,9 @@ def sample_size(text: str) -> Callable[[_Function], _Function]:
 
 
 def broker_version(function: _Function) -> _Function:
-    """Add --broker, the release of Kafka whose rules apply."""
+    """Add --broker-version, the release of Kafka whose rules apply."""
     return click.option(
-        "--broker",
-        "broker_version",
+        "--broker-version",
         metavar="RELEASE",
         default=NEWEST_KAFKA,
         show_default=True,
@@ -211,15 +210,9 @@ def copy_options(codec_help: str, dry_run_help: str, codec_required: bool) -> Ca
     def add(function: _Function) -> _Function:
         for option in reversed(
             (
-                click.option("--codec", "compression_type", type=Codec(), required=codec_required, help=codec_help),
+                compression_type(codec_help, required=codec_required),
                 click.option("--level", type=int, help="Codec level; default: that of Kafka's Java producer."),
-                click.option(
-                    "--threads",
-                    type=click.IntRange(1, MOST_THREADS),
-                    default=cores,
-                    show_default="cores",
-                    help="Number of worker threads.",
-                ),
+                threads("Number of worker threads."),
                 click.option(
                     "--no-resume",
                     "resume",
@@ -236,6 +229,13 @@ def copy_options(codec_help: str, dry_run_help: str, codec_required: bool) -> Ca
         return function
 
     return add
+
+
+def compression_type(text: str, default: str | None = None, **settings: Any) -> Callable[[_Function], _Function]:
+    """Add --compression-type, or --codec for short."""
+    if default is not None:
+        settings |= {"default": default, "show_default": True}
+    return click.option("--compression-type", "--codec", type=Codec(), help=text, **settings)
 
 
 def index_interval(function: _Function) -> _Function:

@@ -20,7 +20,7 @@ from recordpress.codecs._calls import (
 from recordpress.codecs._lz4 import break_lz4_header, fix_lz4_header
 from recordpress.codecs._registry import CodecRegistry
 from recordpress.codecs._stream import Compressor, Decompressor, compressor, decompressor
-from recordpress.codecs._zstd_dictionary import DEFAULT_DICTIONARY_SIZE, Dictionary, dictionary_id, train
+from recordpress.codecs._zstd_dictionary import DEFAULT_DICTIONARY_SIZE, Dictionary, dictionary_id, train_values
 
 __all__ = [
     "DEFAULT_DICTIONARY_SIZE",
@@ -39,5 +39,5 @@ __all__ = [
     "decompressor",
     "dictionary_id",
     "fix_lz4_header",
-    "train",
+    "train_values",
 ]

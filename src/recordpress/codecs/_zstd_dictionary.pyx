@@ -266,8 +266,8 @@ cdef class Dictionary:
     Parameters
     ----------
     data : buffer
-        A dictionary as `recordpress.dictionaries.train`, ``zstd --train`` and other tools make it, at most 64 MiB. Its
-        bytes are copied.
+        A dictionary as `recordpress.dictionaries.train_values`, ``zstd --train`` and other tools make it, at most
+        64 MiB. Its bytes are copied.
 
     Attributes
     ----------
@@ -290,7 +290,7 @@ cdef class Dictionary:
     --------
     >>> import recordpress
     >>> lines = [b'{"user": %d, "city": "Paris", "active": true}' % n for n in range(1000)]
-    >>> dictionary = recordpress.dictionaries.train(lines, 1024)
+    >>> dictionary = recordpress.dictionaries.train_values(lines, 1024)
     >>> small = recordpress.compress(lines[7], "zstd", dictionary=dictionary)
     >>> len(lines[7]), len(small) < 25
     (44, True)
@@ -487,7 +487,7 @@ def dictionary_id(data):
     Examples
     --------
     >>> import recordpress
-    >>> dictionary = recordpress.dictionaries.train([b"value %d of many" % n for n in range(1000)], 512)
+    >>> dictionary = recordpress.dictionaries.train_values([b"value %d of many" % n for n in range(1000)], 512)
     >>> frame = recordpress.compress(b"value 7 of many", "zstd", dictionary=dictionary)
     >>> recordpress.dictionaries.dictionary_id(frame) == dictionary.id
     True
@@ -501,7 +501,7 @@ def dictionary_id(data):
 
 # --- training --------------------------------------------------------------------------------------------------------
 
-def train(samples, size=DEFAULT_SIZE, *, level=DEFAULT_LEVEL, dictionary_id=None):
+def train_values(samples, size=DEFAULT_SIZE, *, level=DEFAULT_LEVEL, dictionary_id=None):
     """Train a dictionary on values.
 
     Parameters
@@ -536,7 +536,7 @@ def train(samples, size=DEFAULT_SIZE, *, level=DEFAULT_LEVEL, dictionary_id=None
     --------
     >>> import recordpress
     >>> lines = [b'{"user": %d, "city": "Paris", "active": true}' % n for n in range(1000)]
-    >>> recordpress.dictionaries.train(lines, 1024, dictionary_id=40000)
+    >>> recordpress.dictionaries.train_values(lines, 1024, dictionary_id=40000)
     <recordpress.dictionaries.Dictionary 40000: ... bytes>
     """
     cdef Py_ssize_t capacity = integer_of(size, "size", LEAST_SIZE, MOST)

@@ -16,7 +16,7 @@ class DictionariesById(Protocol):
     --------
     >>> import recordpress
     >>> lines = [b'{"user": %d, "city": "Paris"}' % number for number in range(1000)]
-    >>> dictionary = recordpress.dictionaries.train(lines, 1024)
+    >>> dictionary = recordpress.dictionaries.train_values(lines, 1024)
     >>> known: recordpress.dictionaries.DictionariesById = {dictionary.id: dictionary}
     >>> small = recordpress.compress(lines[7], "zstd", dictionary=dictionary)
     >>> recordpress.decompress(small, "zstd", dictionaries=known) == lines[7]
@@ -35,7 +35,7 @@ Examples
 --------
 >>> import recordpress
 >>> lines = [b'{"user": %d, "city": "Paris"}' % number for number in range(1000)]
->>> known: recordpress.dictionaries.Dictionaries = recordpress.dictionaries.train(lines, 1024)
+>>> known: recordpress.dictionaries.Dictionaries = recordpress.dictionaries.train_values(lines, 1024)
 >>> small = recordpress.compress(lines[0], "zstd", dictionary=known)
 >>> recordpress.decompress(small, "zstd", dictionaries=known) == lines[0]
 True

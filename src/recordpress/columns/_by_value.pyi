@@ -45,7 +45,7 @@ def decompress_values(
     max_decompressed_bytes: Integer = ...,
     *,
     dictionaries: Dictionaries | None = None,
-    errors: Literal["raise", "null"] = "raise",
+    on_corrupt: Literal["raise", "null"] = "raise",
     codecs: None = None,
 ) -> Column: ...
 @overload
@@ -55,7 +55,7 @@ def decompress_values(
     max_decompressed_bytes: Integer = ...,
     *,
     dictionaries: Dictionaries | None = None,
-    errors: Literal["raise", "null"] = "raise",
+    on_corrupt: Literal["raise", "null"] = "raise",
     codecs: CodecRegistry,
 ) -> Column: ...
 def crc32c_values(data: ArrowArray | ArrowStream) -> Column: ...

@@ -28,7 +28,7 @@ from recordpress.codecs import DEFAULT_MAX_SIZE
 from recordpress.columns._arrow_out import Field
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError, OutputTooLargeError, RecordpressError
 
-cdef dict ERRORS = {"raise": False, "null": True}
+cdef dict ON_CORRUPT = {"raise": False, "null": True}
 
 cdef enum:
     STEP = 1 << 20      # bytes of values after which signals are looked for
@@ -337,7 +337,7 @@ def compress_values(data, compression_type, level=None, *, dictionary=None, code
     --------
     >>> import recordpress
     >>> columns = recordpress.read_columns(recordpress.write_records([b"value %d of many" % n for n in range(1000)]))
-    >>> dictionary = recordpress.dictionaries.train(columns["value"].to_pylist(), 512)
+    >>> dictionary = recordpress.dictionaries.train_values(columns["value"].to_pylist(), 512)
     >>> small = recordpress.compress_values(columns["value"], "zstd", dictionary=dictionary)
     >>> recordpress.decompress_values(small, "zstd", dictionaries=dictionary)[7]
     b'value 7 of many'
@@ -354,7 +354,7 @@ def compress_values(data, compression_type, level=None, *, dictionary=None, code
 
 
 def decompress_values(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, dictionaries=None,
-                      errors="raise", codecs=None):
+                      on_corrupt="raise", codecs=None):
     """Decompress each value of a column.
 
     Parameters
@@ -365,7 +365,7 @@ def decompress_values(data, compression_type, max_decompressed_bytes=DEFAULT_MAX
         As in :func:`decompress`.
     max_decompressed_bytes : int
         Most bytes of one value, 0 to 2147483647; 64 MiB by default.
-    errors : {"raise", "null"}
+    on_corrupt : {"raise", "null"}
         What becomes of a value that cannot be read. "null" also stands for one that is larger than
         max_decompressed_bytes or needs a dictionary that is not there.
 
@@ -388,14 +388,14 @@ def decompress_values(data, compression_type, max_decompressed_bytes=DEFAULT_MAX
     >>> import recordpress
     >>> data = recordpress.write_records([recordpress.compress(b"text", "gzip"), None, b"?"])
     >>> small = recordpress.read_columns(data)["value"]
-    >>> recordpress.decompress_values(small, "gzip", errors="null").to_pylist()
+    >>> recordpress.decompress_values(small, "gzip", on_corrupt="null").to_pylist()
     [b'text', None, None]
     """
     cdef CodecTable table = table_of(codecs)
     cdef const codec* row = codec_of(table, compression_type)
     cdef ByValue work = ByValue.__new__(ByValue)
     work.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 0, INT32_MAX)
-    work.nulls = choice_of("errors", errors, ERRORS)
+    work.nulls = choice_of("on_corrupt", on_corrupt, ON_CORRUPT)
     if dictionaries is not None:
         work.known = dictionaries_of(row, dictionaries)
         work.learns = True

@@ -2,13 +2,13 @@
 
 ::
 
-    values ──► train ──► Dictionary ──► compress(value, "zstd", dictionary=...)
+    values ──► train_values ──► Dictionary ──► compress(value, "zstd", dictionary=...)
                              │         compress_values(column, "zstd", dictionary=...)
                              ├─► DictionaryStore   _store: a directory of files, by id
                              └─► DictionaryCodec   _codec: batches of a closed loop
 
-`Dictionary` and `train` are of `recordpress.codecs`. Whether a dictionary pays is measured by
-`recordpress.train_dictionary`.
+`Dictionary` and `train_values` are of `recordpress.codecs`. Whether a dictionary pays is measured by
+`recordpress.train`.
 """
 
 from recordpress._lazy import exports
@@ -17,7 +17,7 @@ __getattr__, __dir__, __all__ = exports(
     __name__,
     {
         "recordpress.codecs.dictionary_types": "Dictionaries DictionariesById",
-        "recordpress.codecs": "DEFAULT_DICTIONARY_SIZE Dictionary dictionary_id train",
+        "recordpress.codecs": "DEFAULT_DICTIONARY_SIZE Dictionary dictionary_id train_values",
         "recordpress.dictionaries._codec": "DictionaryCodec",
         "recordpress.dictionaries._store": "DictionaryStore",
     },

@@ -46,7 +46,7 @@ class DictionaryCodec:
     Examples
     --------
     >>> import recordpress
-    >>> dictionary = recordpress.dictionaries.train([b"value %d of many" % n for n in range(1000)], 512)
+    >>> dictionary = recordpress.dictionaries.train_values([b"value %d of many" % n for n in range(1000)], 512)
     >>> codec = recordpress.dictionaries.DictionaryCodec(dictionary)
     >>> codec.decompress(codec.compress(b"value 7 of many"), 100)
     b'value 7 of many'

@@ -55,7 +55,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
     >>> import tempfile, recordpress
     >>> store = recordpress.dictionaries.DictionaryStore(tempfile.mkdtemp())
     >>> lines = [b"value %d of many" % n for n in range(1000)]
-    >>> id = store.add(recordpress.dictionaries.train(lines, 512, dictionary_id=70000))
+    >>> id = store.add(recordpress.dictionaries.train_values(lines, 512, dictionary_id=70000))
     >>> frame = recordpress.compress(lines[7], "zstd", dictionary=store[id])
     >>> list(store), recordpress.decompress(frame, "zstd", dictionaries=store)
     ([70000], b'value 7 of many')
@@ -176,7 +176,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
         >>> import tempfile, recordpress
         >>> store = recordpress.dictionaries.DictionaryStore(tempfile.mkdtemp())
         >>> lines = [b"value %d of many" % n for n in range(1000)]
-        >>> store.add(recordpress.dictionaries.train(lines, 512, dictionary_id=70000))
+        >>> store.add(recordpress.dictionaries.train_values(lines, 512, dictionary_id=70000))
         70000
         """
         given = dictionary if isinstance(dictionary, Dictionary) else Dictionary(dictionary)
@@ -217,7 +217,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
         >>> import tempfile, recordpress
         >>> store = recordpress.dictionaries.DictionaryStore(tempfile.mkdtemp())
         >>> lines = [b"value %d of many" % n for n in range(1000)]
-        >>> store.remove(store.add(recordpress.dictionaries.train(lines, 512)))
+        >>> store.remove(store.add(recordpress.dictionaries.train_values(lines, 512)))
         >>> list(store)
         []
         """

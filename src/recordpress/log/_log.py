@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
+from recordpress._threads import cores
 from recordpress.log._batch_table import table_of
 from recordpress.log._batches import LogBatch, batches_of, count_of
 from recordpress.log._file_records import OnCorrupt
@@ -110,7 +111,7 @@ class Log:
         end_timestamp: Time | None = None,
         isolation_level: IsolationLevel = "read_uncommitted",
         on_corrupt: OnCorrupt = "raise",
-        threads: int = 1,
+        threads: int | None = None,
         timestamp_unit: TimestampUnit = "ms",
         binary_type: BinaryType = "binary",
         lz4_header_checksum: HeaderChecksum = "verify",
@@ -142,8 +143,8 @@ class Log:
         on_corrupt : {'raise', 'skip', 'stop'}
             At damage: raise an error after the records before it, skip to the next intact batch, or end the partition
             where a broker's recovery would cut it. The reader's `findings` list what was omitted.
-        threads : int
-            Number of worker threads, and of results decoded ahead.
+        threads : int, optional
+            Number of worker threads, and of results decoded ahead; by default one per core.
         timestamp_unit : {'ms', 'us'}
         binary_type : {'binary', 'large_binary', 'binary_view'}
             Arrow type of keys and values.
@@ -184,7 +185,7 @@ class Log:
             end_timestamp=end_timestamp,
             isolation_level=isolation_level,
             on_corrupt=on_corrupt,
-            threads=threads,
+            threads=cores() if threads is None else threads,
             timestamp_unit=timestamp_unit,
             binary_type=binary_type,
             lz4_header_checksum=lz4_header_checksum,

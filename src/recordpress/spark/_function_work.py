@@ -57,7 +57,7 @@ class Decompress:
                     self.compression_type,
                     self.max_decompressed_bytes,
                     dictionaries=self.dictionaries,
-                    errors="null" if self.nulls else "raise",
+                    on_corrupt="null" if self.nulls else "raise",
                     codecs=self.codecs,
                 )
             )

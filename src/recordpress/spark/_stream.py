@@ -92,7 +92,7 @@ class GrowingLog:
             partition,
             with_active=options.include_active_segment,
             committed=options.isolation_level == "read_committed" and options.rows == "records",
-            skip=options.mode != "FAILFAST",
+            skip=options.on_corrupt == "skip",
         )
         return end
 

@@ -51,7 +51,7 @@ def transcode(
     batch_records: Integer | None = None,
     max_message_bytes: Integer = DEFAULT_MAX_MESSAGE_BYTES,
     producer_id_expiration_ms: Integer = EXPIRATION_MS,
-    as_of: Time | None = None,
+    now_ms: Time | None = None,
     producers: OfProducers = "keep",
     min_gain: float | None = 0.0,
     resume: bool = True,
@@ -81,7 +81,7 @@ def transcode(
         directory if its name is a partition's (``topic-0``), else a log dir that holds it.
     compression_type, level, batch_bytes, batch_records, max_message_bytes, min_gain, resume
         As for `recordpress.transcode`.
-    producer_id_expiration_ms, as_of, producers
+    producer_id_expiration_ms, now_ms, producers
         As for `recordpress.transcode`.
     dry_run : bool
         Only estimate the result, on the driver, from up to 64 MiB of the log.
@@ -132,7 +132,7 @@ def transcode(
         batch_records=batch_records,
         max_message_bytes=max_message_bytes,
         producer_id_expiration_ms=producer_id_expiration_ms,
-        as_of=as_of,
+        now_ms=now_ms,
         producers=producers,
     )
     if dry_run:

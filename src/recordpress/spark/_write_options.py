@@ -89,7 +89,7 @@ class WriteOptions:
         codecs,
         "Codecs to import, as package.module:attribute between commas. Executors import them too.",
     )
-    compression_level: int | None = option(
+    level: int | None = option(
         "compression.level", _level, "Level on the codec's own scale.", shown="that of Kafka's Java producer"
     )
     batch_size: int = option(
@@ -163,7 +163,7 @@ class WriteOptions:
     @property
     def codec(self) -> CodecChoice:
         """The codec with its level."""
-        return CodecChoice(self.compression_type, self.compression_level, self.codecs)
+        return CodecChoice(self.compression_type, self.level, self.codecs)
 
 
 def _codec_name(values: dict[str, Any]) -> str:

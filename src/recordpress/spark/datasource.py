@@ -253,19 +253,18 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
         self, split: LogSplit, names: list[str], findings: list[Finding], wanted: Wanted
     ) -> Iterator[pa.RecordBatch]:
         options = self.options
-        on_corrupt: Any = "raise" if options.mode == "FAILFAST" else "skip"
         if options.rows == "batches":
             from recordpress.spark._batch_rows import header_rows  # it loads pandas, which records do without
 
-            yield from header_rows(split, names, findings, on_corrupt)
+            yield from header_rows(split, names, findings, options.on_corrupt)
         elif options.rows == "bytes":
             from recordpress.spark._batch_rows import byte_rows
 
-            yield from byte_rows(split, names, findings, on_corrupt, options.fetch_bytes or _BYTES_AT_ONCE)
+            yield from byte_rows(split, names, findings, options.on_corrupt, options.fetch_bytes or _BYTES_AT_ONCE)
         else:
             reading = splits.ReadOptions(
                 isolation_level=options.isolation_level,
-                on_corrupt=on_corrupt,
+                on_corrupt=options.on_corrupt,
                 start_timestamp=wanted.start_timestamp,
                 end_timestamp=wanted.end_timestamp,
                 timestamp_unit="us",

@@ -16,7 +16,7 @@ import copy
 import os
 import pickle
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import pyarrow as pa
 
@@ -30,6 +30,7 @@ from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.files import named
 from recordpress.spark._codecs import Codecs, registry_of
 from recordpress.spark._function_work import SET_COLUMNS, Checksum, Compress, Decompress, ReadSet, WriteSet
+from recordpress.spark._modes import ON_CORRUPT_OF_VALUES, ValueMode
 from recordpress.spark._without_recordpress import opener
 from recordpress.spark.schema import spark_schema
 from recordpress.typing import CompressionType, Integer, Level
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["compress", "crc32c", "decompress", "read_record_set", "write_record_set"]
 
-Mode: TypeAlias = Literal["FAILFAST", "PERMISSIVE"]
 Stored: TypeAlias = "Dictionaries | str | os.PathLike[str] | None"
 
 _NOTHING = pa.array([], pa.binary())
@@ -52,7 +52,7 @@ def compress(
     *,
     dictionary: Dictionary | Integer | None = None,
     dictionaries: Stored = None,
-    mode: Mode = "FAILFAST",
+    mode: ValueMode = "FAILFAST",
     codecs: Codecs = None,
 ) -> Column:
     """Compress each value of a column, as `recordpress.compress_values` does.
@@ -90,7 +90,7 @@ def compress(
     >>> [row.value for row in small.select(decompress("small").alias("value")).collect()]
     [b'a line of a log', None]
     """
-    nulls = _is_permissive(mode)
+    nulls = _gives_null(mode)
     stored = _stored(dictionaries)
     chosen = _chosen(dictionary, stored)
     own: Any = registry_of(codecs)
@@ -108,7 +108,7 @@ def decompress(
     max_decompressed_bytes: Integer = DEFAULT_MAX_SIZE,
     *,
     dictionaries: Stored = None,
-    mode: Mode = "FAILFAST",
+    mode: ValueMode = "FAILFAST",
     codecs: Codecs = None,
 ) -> Column:
     """Decompress each value of a column, as `recordpress.decompress_values` does.
@@ -147,7 +147,7 @@ def decompress(
     >>> [row[0] for row in rows.select(decompress("small", "gzip", mode="PERMISSIVE")).collect()]
     [b'text', None]
     """
-    nulls = _is_permissive(mode)
+    nulls = _gives_null(mode)
     stored = _stored(dictionaries)
     own: Any = registry_of(codecs)
     if isinstance(compression_type, str) and compression_type == DictionaryCodec.name:
@@ -184,7 +184,7 @@ def read_record_set(
     *,
     max_decompressed_bytes: Integer = DEFAULT_MAX_SIZE,
     dictionaries: Stored = None,
-    mode: Mode = "FAILFAST",
+    mode: ValueMode = "FAILFAST",
     codecs: Codecs = None,
 ) -> Column:
     """Read the records of record sets: from ``level=bytes``, Fetch responses or Produce requests.
@@ -226,7 +226,7 @@ def read_record_set(
     >>> [(row.offset, row.value) for row in records.collect()]
     [(7, b'a'), (8, b'b')]
     """
-    nulls = _is_permissive(mode)
+    nulls = _gives_null(mode)
     own = _with_dictionaries(registry_of(codecs), None, _stored(dictionaries))
     size: Any = max_decompressed_bytes
     read_columns(b"", max_decompressed_bytes=size, codecs=own)
@@ -242,7 +242,7 @@ def write_record_set(
     coerce_timestamps: bool = False,
     dictionary: Dictionary | Integer | None = None,
     dictionaries: Stored = None,
-    mode: Mode = "FAILFAST",
+    mode: ValueMode = "FAILFAST",
     codecs: Codecs = None,
 ) -> Column:
     """Write record sets, one for each array of structs, as `recordpress.write_columns` does.
@@ -284,7 +284,7 @@ def write_record_set(
     >>> [(record.key, record.value) for batch in recordpress.read_batches(bytes(made)) for record in batch]
     [(b'k', b'a value')]
     """
-    nulls = _is_permissive(mode)
+    nulls = _gives_null(mode)
     stored = _stored(dictionaries)
     own = _with_dictionaries(registry_of(codecs), _chosen(dictionary, stored), stored)
     check_flags(coerce_timestamps=coerce_timestamps)
@@ -292,9 +292,9 @@ def write_record_set(
     return _column("write_record_set", column, work, "binary")
 
 
-def _is_permissive(mode: str) -> bool:
+def _gives_null(mode: str) -> bool:
     given = mode.upper() if isinstance(mode, str) else mode
-    return choice("mode", given, get_args(Mode)) == "PERMISSIVE"
+    return ON_CORRUPT_OF_VALUES[choice("mode", given, tuple(ON_CORRUPT_OF_VALUES))] == "null"
 
 
 def _stored(dictionaries: Stored) -> Dictionaries | None:

@@ -9,6 +9,7 @@ from typing import Literal
 from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import InvalidArgumentError
+from recordpress.spark._modes import ON_CORRUPT_OF_ROWS, RowMode
 from recordpress.spark._offsets import BOUND_OPTIONS, TOPIC_OPTIONS, Bounds, Topics, parse_bounds, parse_topics
 from recordpress.spark._option import (
     Option,
@@ -28,7 +29,6 @@ from recordpress.spark._option import (
 from recordpress.spark._stores import STORE_OPTIONS, Store
 from recordpress.spark.schema import CORRUPT, column_names
 
-Mode = Literal["FAILFAST", "DROPMALFORMED", "PERMISSIVE"]
 Rows = Literal["records", "batches", "bytes"]
 
 TASK_BYTES = 128 << 20  # of files, as spark.sql.files.maxPartitionBytes
@@ -93,9 +93,9 @@ class ReadOptions:
         "Bytes of a file that become one Arrow record batch; a larger entry is read whole.",
         shown="enough for record batches of 4 to 8 MB, 1048576 with rows=bytes",
     )
-    mode: Mode = option(
+    mode: RowMode = option(
         "mode",
-        choice("FAILFAST", "DROPMALFORMED", "PERMISSIVE"),
+        choice(*ON_CORRUPT_OF_ROWS),
         f"On damage: fail, skip it, or skip it and report it in a column {CORRUPT}.",
         "FAILFAST",
     )
@@ -152,6 +152,11 @@ class ReadOptions:
         if self.columns is not None:
             return self.columns
         return column_names(self.rows, self.include_headers, self.reports_in_rows)
+
+    @property
+    def on_corrupt(self) -> Literal["raise", "skip"]:
+        """Action at damage, as `recordpress.log.Log.read` takes it."""
+        return ON_CORRUPT_OF_ROWS[self.mode]
 
     @property
     def reports_in_rows(self) -> bool:

@@ -19,12 +19,12 @@ import pyarrow as pa
 from fuzz_read import exact
 
 import recordpress
-from recordpress.dictionaries import Dictionary, dictionary_id, train
+from recordpress.dictionaries import Dictionary, dictionary_id, train_values
 
 CAP = 1 << 16
 TABLES = 160  # bytes of a dictionary that its entropy tables may take
 VALUES = [b'{"user": %d, "city": "%s"}' % (n * 7919 % 10007, (b"Paris", b"Lyon")[n % 2]) for n in range(600)]
-DICTIONARIES = [train(VALUES, size, dictionary_id=40_000 + size) for size in (256, 700, 1500)]
+DICTIONARIES = [train_values(VALUES, size, dictionary_id=40_000 + size) for size in (256, 700, 1500)]
 KNOWN = {one.id: one for one in DICTIONARIES}
 
 
@@ -91,7 +91,7 @@ def _agree(payload: memoryview, known: Any, pieces: int) -> None:
     except recordpress.RecordpressError:
         expected = None
     column = pa.array([b"", bytes(payload)], pa.binary())
-    found = recordpress.decompress_values(column, "zstd", CAP, dictionaries=known, errors="null").to_pylist()
+    found = recordpress.decompress_values(column, "zstd", CAP, dictionaries=known, on_corrupt="null").to_pylist()
     # libzstd has two decoders of sequences, one for a dictionary that is not in the caches: of a damaged frame one may
     # find the damage, and the other give bytes
     if found[0] != b"" or (None not in (found[1], expected) and found[1] != expected):

@@ -142,9 +142,9 @@ def with_marks_of_the_partition(
     is_whole = not scan(source).findings
     before = stored(source), committed(source)
     for producers in ("keep", "settle"):
-        copy, as_of = PLACE / producers / "t-0", rng.choice((None, 1 << 42))
+        copy, now_ms = PLACE / producers / "t-0", rng.choice((None, 1 << 42))
         try:
-            recordpress.transcode(source, copy, codec, as_of=as_of, producers=producers, **options)
+            recordpress.transcode(source, copy, codec, now_ms=now_ms, producers=producers, **options)
         except recordpress.RecordpressError:
             if is_whole and before[0] is not None:
                 raise

@@ -10,9 +10,8 @@ from typing import Any
 import click
 
 import recordpress
-from recordpress._arguments import MOST_THREADS
 from recordpress.analysis import DEFAULT_CANDIDATES, Analysis, Cell, html_of
-from recordpress.cli._command import Sources, codec_plugins, paths, sample_options, verb
+from recordpress.cli._command import Sources, codec_plugins, paths, sample_options, threads, verb
 from recordpress.cli._findings import report_reading
 from recordpress.cli._output import count, print_json, print_table, say, size, write
 from recordpress.cli._parameters import LocalPath
@@ -42,12 +41,7 @@ _TIMING = ("fastest", "median")
     help="Records per batch, as a multiple of the stored depth. Repeatable.",
 )  # fmt: skip
 @sample_options
-@click.option(
-    "--threads",
-    metavar="N",
-    type=click.IntRange(1, MOST_THREADS),
-    help="Number of threads that measure sizes.  [default: one per core]",
-)
+@threads("Number of threads that measure sizes.")
 @click.option(
     "--timing", "-p", type=click.Choice(_TIMING), default=_TIMING[0], show_default=True,
     help="Choice among repeated calls that gives the speed.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recordpress.cli._command import Sources, codec_plugins, decoding_threads, isolation_level, optional_paths, verb
+from recordpress.cli._command import Sources, codec_plugins, isolation_level, optional_paths, threads, verb
 from recordpress.cli._findings import print_skipped, report_reading, status_of
 from recordpress.cli._outcome import CLEAN
 from recordpress.cli._output import StreamTable, count, moment, note, print_json, size, write
@@ -116,7 +116,7 @@ def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
     show_default=True,
     help="Action on damage: raise an error, skip it, or stop reading its partition.",
 )
-@decoding_threads
+@threads("Number of decoding threads.")
 @click.option("--deep-iteration", is_flag=True, help="--format kafka: print records too, not only batches.")
 @click.option("--print-data-log", is_flag=True, help="--format kafka: print keys and values; implies --deep-iteration.")
 @click.option("--skip-record-metadata", is_flag=True, help="--format kafka: print only the key and value of a record.")

@@ -26,7 +26,7 @@ _MOST_LISTED = 3  # producers of a group: the JSON has all
      "Explain a captured Produce request to a topic with lz4."),
     ("recordpress explain /var/kafka-logs/orders-0 --topic-config compression.type=zstd",
      "Find the batches that a broker would recompress if the topic's codec were zstd, and the cost."),
-    ("recordpress explain batch.bin --broker 3.9 --config server.properties --json",
+    ("recordpress explain batch.bin --broker-version 3.9 --config server.properties --json",
      "Explain a record set with a broker's settings, and print JSON."),
 )  # fmt: skip
 @paths

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from recordpress.cli._command import Sources, codec_plugins, decoding_threads, isolation_level, paths, verb
+from recordpress.cli._command import Sources, codec_plugins, isolation_level, paths, threads, verb
 from recordpress.cli._findings import plural, print_skipped, report_reading
 from recordpress.cli._output import note
 from recordpress.cli._parameters import TIMESTAMP, Bounds, Range
@@ -50,7 +50,7 @@ _EVERYTHING = Bounds(None, None)
 )
 @click.option("--head", type=click.IntRange(min=0), metavar="N", help="Number of records to print.")
 @isolation_level
-@decoding_threads
+@threads("Number of decoding threads.")
 @codec_plugins
 @shows_records()
 def command(

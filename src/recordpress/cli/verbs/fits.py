@@ -9,11 +9,11 @@ import click
 
 import recordpress
 from recordpress.analysis import Fits, Rejection
-from recordpress.cli._command import Sources, as_json, broker_version, codec_plugins, paths, verb
+from recordpress.cli._command import Sources, as_json, broker_version, codec_plugins, compression_type, paths, verb
 from recordpress.cli._findings import plural, report_reading
 from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, print_json, print_table, say, shown, size
-from recordpress.cli._parameters import SIZE, Codec, Setting
+from recordpress.cli._parameters import SIZE, Setting
 
 _MOST_PRINTED = 10  # rejections: the JSON has more
 _ADVICE = {
@@ -33,7 +33,7 @@ _ADVICE = {
      "Raise a limit of the producer, and print JSON."),
 )  # fmt: skip
 @paths
-@click.option("--compression-type", "-c", type=Codec(), default="none", show_default=True, help="Producer codec.")
+@compression_type("Producer codec.", "none")
 @click.option("--level", type=int, help="Codec level; default: that of Kafka's Java producer.")
 @click.option("--batch-size", type=SIZE, default=16384, show_default=True, help="The producer's batch.size.")
 @click.option(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from recordpress.cli._command import Sources, as_json, codec_plugins, paths, sample_size, verb
+from recordpress.cli._command import Sources, as_json, codec_plugins, compression_type, paths, sample_size, verb
 from recordpress.cli._findings import plural, print_skipped, report_reading
 from recordpress.cli._output import count, moment, print_json, print_table, say, size
-from recordpress.cli._parameters import SIZE, Codec
+from recordpress.cli._parameters import SIZE
 from recordpress.cli._progress import Progress
 from recordpress.cli._savings import print_savings
 from recordpress.codecs import CodecRegistry
@@ -33,7 +33,7 @@ _BAR = 40  # characters of the largest share
 @paths
 @click.option("--full", is_flag=True, help="Read large segments in object stores completely instead of samples.")
 @click.option("--savings", is_flag=True, help="Also estimate the sizes of copies that transcode would make.")
-@click.option("--codec", "compression_type", type=Codec(), default="zstd", show_default=True, help="Their codec.")
+@compression_type("Their codec.", "zstd")
 @click.option("--level", type=int, help="Their level; default: that of Kafka's Java producer.")
 @click.option(
     "--batch-bytes",

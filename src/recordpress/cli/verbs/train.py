@@ -54,7 +54,7 @@ def command(paths: Sources, store: str | None, output: str | None, as_json: bool
     column "batches" compresses whole batches, which only readers with the dictionary can read. The dictionary pays if
     it saves a twentieth at the stored depth. Otherwise the exit status is 1; --store and --output write it anyway."""
     with Progress("measuring") as progress:
-        found = recordpress.train_dictionary(paths.given(), **options, progress=progress)
+        found = recordpress.train(paths.given(), **options, progress=progress)
     if store is not None:
         note(f"added dictionary {DictionaryStore(store).add(found.dictionary)} to {store}")
     if output is not None:

@@ -31,7 +31,7 @@ _WORTHWHILE = 0.95  # a part of the bytes
     ("recordpress transcode /backup/orders-0 /cold/orders-0 --codec zstd --level 9", "Recompress a partition."),
     ("recordpress transcode /backup/kafka-logs /cold/kafka-logs --codec zstd --batch-bytes 1MiB",
      "Recompress a log dir, and join small batches, which compress badly."),
-    ("recordpress transcode /backup/orders-0 /cold/orders-0 --codec zstd --batch-records 1000 --as-of 2026-09-01",
+    ("recordpress transcode /backup/orders-0 /cold/orders-0 --codec zstd --batch-records 1000 --now 2026-09-01",
      "Join batches to 1,000 records each, also the last ones of producers that were idle on the day before."),
     ("recordpress transcode /backup/kafka-logs /cold/kafka-logs --codec zstd --dry-run", "Estimate the saving."),
 )  # fmt: skip
@@ -65,7 +65,9 @@ _WORTHWHILE = 0.95  # a part of the bytes
     "was idle this long: a broker compares a retry with them.",
 )
 @click.option(
-    "--as-of",
+    "--now",
+    "now_ms",
+    metavar="TIME",
     type=Timestamp(),
     help="Time that producers were idle before; default: the last append to their partition.",
 )

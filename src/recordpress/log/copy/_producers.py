@@ -41,11 +41,11 @@ SmallFiles = dict[str, tuple[FileSystem, FileInfo]]  # by name
 
 
 class Expiry(NamedTuple):
-    """When a producer is forgotten; `as_of` in ms, None: the last append to its partition, at most now. Whether batches
-    that no broker asks about lose their producer."""
+    """When a producer is forgotten; without `now_ms`, the last append to its partition counts, at most now. Whether
+    batches that no broker asks about lose their producer."""
 
     expiration_ms: int
-    as_of: int | None
+    now_ms: int | None
     settles: bool = False
 
 
@@ -149,11 +149,11 @@ class _Partition:
                 last = self.last.setdefault(producer_id, LastBatches())
                 last.batches.extend(one.batches)
                 last.epoch, last.timestamp, last.is_open = one.epoch, one.timestamp, one.is_open
-        as_of = min(latest, time.time_ns() // 1_000_000) if expiry.as_of is None else expiry.as_of
+        now_ms = min(latest, time.time_ns() // 1_000_000) if expiry.now_ms is None else expiry.now_ms
         self.known = {
             producer_id
             for producer_id, one in self.last.items()
-            if one.is_open or as_of - max(one.timestamp, timestamps.get(producer_id, -1)) < expiry.expiration_ms
+            if one.is_open or now_ms - max(one.timestamp, timestamps.get(producer_id, -1)) < expiry.expiration_ms
         }
 
     def remembered(self) -> set[int]:

@@ -107,7 +107,7 @@ def convert(
     compression_type: str | None = None,
     level: "Level" = None,
     allow_loss: "str | Iterable[str]" = (),
-    threads: "Integer" = 1,
+    threads: "Integer | None" = None,
     resume: bool = True,
     dry_run: bool = False,
     codecs: "CodecRegistry | None" = None,
@@ -192,11 +192,12 @@ in allow_loss what may be lost
     >>> recordpress.convert(logs / "new", logs / "older", 0, allow_loss="timestamps").lost
     {'timestamps': 2}
     """
+    from recordpress._threads import cores
     from recordpress.codecs.choice import CodecChoice
     from recordpress.log.copy.convert import ConvertJob
 
     codec = CodecChoice(compression_type, level, codecs, magic=magic, is_optional=True)
-    job = ConvertJob(magic, codec, allow_loss, threads)
+    job = ConvertJob(magic, codec, allow_loss, cores() if threads is None else threads)
     return job.run(src, dst, resume, dry_run, progress)  # type: ignore[no-any-return]
 
 
@@ -210,10 +211,10 @@ def transcode(
     batch_records: "Integer | None" = None,
     max_message_bytes: "Integer" = DEFAULT_MAX_MESSAGE_BYTES,
     producer_id_expiration_ms: "Integer" = EXPIRATION_MS,
-    as_of: "Time | None" = None,
+    now_ms: "Time | None" = None,
     producers: "OfProducers" = "keep",
     min_gain: "float | None" = 0.0,
-    threads: "Integer" = 1,
+    threads: "Integer | None" = None,
     resume: bool = True,
     dry_run: bool = False,
     codecs: "CodecRegistry | None" = None,
@@ -258,10 +259,10 @@ def transcode(
     max_message_bytes : int
         The topic's ``max.message.bytes``: no joined batch is larger, before or after compression.
     producer_id_expiration_ms : int
-        The broker's ``producer.id.expiration.ms``. A producer that was idle that long before `as_of`, with no open
+        The broker's ``producer.id.expiration.ms``. A producer that was idle that long before `now_ms`, with no open
         transaction, is expired (Kafka's ProducerStateManager.isProducerExpired). Of every other producer the last five
         batches are not joined, because a broker compares a retry with them (ProducerStateEntry).
-    as_of : int, datetime or str, optional
+    now_ms : int, datetime or str, optional
         The time that producers are idle before. By default the last append to the partition, by its snapshots and
         timestamps, but never later than now.
     producers : {'keep', 'settle'}
@@ -277,8 +278,9 @@ def transcode(
         The fraction of its bytes by which a batch must become smaller; otherwise its old bytes are copied. They are
         also copied if the batch has this codec already and no level is given. None, or ``none`` as the codec: the new
         bytes are always written.
-    threads : int
-        Segments are copied in parallel, or the batches of one if there are fewer segments than threads.
+    threads : int, optional
+        Number of worker threads, by default one per core. Segments are copied in parallel, or the batches of one if
+        there are fewer segments than threads.
     resume : bool
         Continue what an earlier call with this `dst` and these options did. False: discard that.
     dry_run : bool
@@ -321,6 +323,7 @@ def transcode(
     >>> sorted(path.name for path in (logs / "cold").iterdir())
     ['orders-0', 'recordpress-manifest.jsonl']
     """
+    from recordpress._threads import cores
     from recordpress.codecs.choice import CodecChoice
     from recordpress.log.copy.transcode import TranscodeJob
 
@@ -328,11 +331,11 @@ def transcode(
         CodecChoice(compression_type, level, codecs),
         batch_bytes,
         min_gain,
-        threads,
+        cores() if threads is None else threads,
         batch_records=batch_records,
         max_message_bytes=max_message_bytes,
         producer_id_expiration_ms=producer_id_expiration_ms,
-        as_of=as_of,
+        now_ms=now_ms,
         producers=producers,
     )
     return job.run(src, dst, resume, dry_run, progress)  # type: ignore[no-any-return]

@@ -47,7 +47,7 @@ class TranscodeJob(CopyJob):
     batch_records: Integer | None = None
     max_message_bytes: Integer = DEFAULT_MAX_MESSAGE_BYTES
     producer_id_expiration_ms: Integer = EXPIRATION_MS
-    as_of: Time | None = None
+    now_ms: Time | None = None
     producers: OfProducers = "keep"
 
     def __post_init__(self) -> None:
@@ -58,8 +58,8 @@ class TranscodeJob(CopyJob):
             raise InvalidArgumentError(
                 "producers are settled where batches are joined: give batch_bytes or batch_records", field="producers"
             )
-        if self.as_of is not None:
-            object.__setattr__(self, "as_of", time_of(self.as_of, "as_of"))
+        if self.now_ms is not None:
+            object.__setattr__(self, "now_ms", time_of(self.now_ms, "now_ms"))
         choice("on_corrupt", self.on_corrupt, ON_DAMAGE)
         if self.producers == "settle" and self.on_corrupt == "quarantine":
             raise InvalidArgumentError(
@@ -80,7 +80,7 @@ class TranscodeJob(CopyJob):
                 "batch_records": number_of(self.batch_records),
                 "max_message_bytes": number_of(self.max_message_bytes),
                 "producer_id_expiration_ms": self.expiry.expiration_ms,
-                "as_of": self.expiry.as_of,
+                "now_ms": self.expiry.now_ms,
                 "producers": self.producers,
             }
         return options if self.on_corrupt == "raise" else options | {"on_corrupt": self.on_corrupt}
@@ -89,7 +89,7 @@ class TranscodeJob(CopyJob):
     def expiry(self) -> Expiry | None:  # type: ignore[override]
         if self.batch_bytes is None and self.batch_records is None:
             return None
-        return Expiry(int(self.producer_id_expiration_ms), cast("int | None", self.as_of), self.producers == "settle")
+        return Expiry(int(self.producer_id_expiration_ms), cast("int | None", self.now_ms), self.producers == "settle")
 
     def recompressor(self, threads: int = 1, file: str | None = None, marks: Marks = NO_MARKS) -> RecompressThreads:
         return RecompressThreads(
