@@ -8,6 +8,7 @@
     _read     all of a record set ┐
     _iterate  piece by piece      ┴► _window: _scan (headers) ─► recordpress._threads: _decode ─► _gather ─► _arrow_out
     _result_stream  results as they come, as one Arrow stream; columns of one value
+    place     which columns, with topic and partition
     _lines    rows as JSON, CSV and lines of DumpLogSegments (_text: their values); _write_lines: as results come
     _match    rows that a search looks for
     _table    one row per batch, from headers alone ─► _arrow_out
@@ -28,6 +29,7 @@ from recordpress.columns._read import read_columns
 from recordpress.columns._result_stream import (
     ConstantColumns,
     StreamedRows,
+    concat,
     constant_field,
     stream_of,
     with_constants,
@@ -46,6 +48,7 @@ __all__ = [
     "StreamedRows",
     "batch_table",
     "compress_values",
+    "concat",
     "constant_field",
     "crc32c_values",
     "csv_rows",

@@ -13,7 +13,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.errno cimport EINVAL, EIO, ENOMEM
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
-from libc.stdlib cimport calloc, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from recordpress._buffers cimport pooled, pooled_reserve
@@ -22,11 +22,14 @@ from recordpress._c.python cimport Py_IsInitialized
 from recordpress._c.wire cimport RP_OK, rp_error
 from recordpress.columns._arrow_out cimport (
     array_data, array_init, chunk_data, chunk_drop, chunk_new, destroy_stream_capsule, export_part, export_schema, part,
+    parts_copy,
 )
 from recordpress.columns._columns cimport ArrowRows, Columns
 
 from recordpress.columns._arrow_out import Field
-from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidRecordError, OutputTooLargeError
+from recordpress.errors import (
+    ArgumentTypeError, CorruptRecordError, InvalidArgumentError, InvalidRecordError, OutputTooLargeError,
+)
 
 _CONSTANTS = {str: "u", int: "i"}
 
@@ -260,6 +263,56 @@ def with_constants(Columns columns not None, names, constants):
     for i in range(n):
         parts[i].chunk = joined(columns, &columns._parts[i], places, filling)
     return result
+
+
+def concat(results):
+    """Return the rows of all results, one after the other.
+
+    Parameters
+    ----------
+    results : sequence of Columns
+        At least one. All have the same columns.
+
+    Returns
+    -------
+    Columns
+        It shares the memory of the results.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There are no results, or their columns differ.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> part = recordpress.read_columns(recordpress.write_records([b"a", b"b"]), ["value"])
+    >>> recordpress.columns.concat([part, part[1:]])["value"].to_pylist()
+    [b'a', b'b', b'b']
+    """
+    cdef Columns columns
+    cdef part* parts
+    cdef part* copy
+    cdef int64_t n = 0, i
+    results = tuple(results)
+    if not results or any(result.column_names != results[0].column_names for result in results):
+        raise InvalidArgumentError("there must be at least one result, and all must have the same columns",
+                                   field="results")
+    for columns in results:
+        n += columns._n_parts
+    parts = <part*>malloc(sizeof(part) * <size_t>(n + 1))
+    if parts == NULL:
+        raise MemoryError()
+    n = 0
+    for columns in results:
+        for i in range(columns._n_parts):
+            parts[n] = columns._parts[i]
+            n += 1
+    try:
+        copy = parts_copy(parts, n)
+    finally:
+        free(parts)
+    return Columns.of_parts((<Columns>results[0])._fields, copy, n)
 
 
 # --- streams ------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from recordpress.columns import (
     stream_of,
     with_constants,
 )
+from recordpress.columns.place import PLACE_COLUMNS, chosen_columns
 from recordpress.errors import ArgumentTypeError, ClosedError, InUseError, InvalidArgumentError
 from recordpress.files import buffered
 from recordpress.log._extent import extent_of, is_checked
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
     from recordpress.columns import Field
 
-PLACE_COLUMNS: dict[str, type[str] | type[int]] = {"topic": str, "partition": int}
 _ON_CORRUPT = ("raise", "skip", "stop")
 _DECODING = (
     "start_offset", "end_offset", "start_timestamp", "end_timestamp", "threads", "timestamp_unit", "binary_type",
@@ -139,7 +139,7 @@ class LogReader(StreamedRows):
         self._partitions = tuple(partitions)
         self._isolation_of = isolation or (lambda partition, skip: reading_isolation(partition.segments, skip))
         self._options = options
-        self._names = self._chosen(columns)
+        self._names = chosen_columns(columns, has_place=len(self._partitions) > 1)
         self._of_records = [name for name in self._names if name not in PLACE_COLUMNS]
         self.findings: list[Finding] = []
         self.last_stable_offsets: dict[str, int] = {}
@@ -161,18 +161,6 @@ class LogReader(StreamedRows):
     def position(self) -> int:
         """How many bytes of the log's segments were read or passed over so far."""
         return self._passed + (self._file.valid_bytes if self._file else 0)
-
-    def _chosen(self, columns: Iterable[str] | None) -> list[str]:
-        if columns is None:
-            of_records = read_columns(b"").column_names
-            return [*PLACE_COLUMNS, *of_records] if len(self._partitions) > 1 else of_records
-        if isinstance(columns, str | bytes):
-            raise ArgumentTypeError("columns must be names, not one text", field="columns")
-        names = list(columns)
-        for name in PLACE_COLUMNS:
-            if names.count(name) > 1:
-                raise InvalidArgumentError(f"column {name!r} is asked for twice", field="columns")
-        return names
 
     def _fields(self) -> tuple[Field, ...]:
         """The schema, which needs no record; wrong names and options are refused here."""
