@@ -36,10 +36,12 @@ cdef class Client:
         error = own_error_of(err, &at)
         if not isinstance(error, RecordpressError):
             return error
-        kind = self.corrupt
-        if err.status == RP_WRAPPER_CODEC or isinstance(error, UnsupportedCompressionTypeError):
-            kind = self.unsupported
-        raised = kind(str(error))
+        return self.translated(error, err.status == RP_WRAPPER_CODEC)
+
+    def translated(self, error, unsupported=False):
+        """Return the client's exception for one of recordpress, which becomes its cause."""
+        unsupported = unsupported or isinstance(error, UnsupportedCompressionTypeError)
+        raised = (self.unsupported if unsupported else self.corrupt)(str(error))
         raised.__cause__ = error
         return raised
 

@@ -109,14 +109,15 @@ cdef MessageIterator messages_of(Entry entry, object kind)
 
 cdef class RecordSet:
     cdef Client client
-    cdef bytes owner
+    cdef readonly bytes owner        # the record set
     cdef const uint8_t* data
     cdef int64_t size
-    cdef int64_t position
+    cdef readonly int64_t position   # of the next entry
 
     cdef int begin(self, Client client, object data) except -1
     cdef bint size_field(self, int64_t at, int64_t* size) noexcept
     cdef int64_t whole(self, int64_t at) except -1
+    cdef int64_t bounds(self, int64_t* last) except -1
     cdef Entry entry(self, object default_batch, object legacy_batch)
 
 

@@ -394,6 +394,28 @@ cdef class RecordSet:
         size += RP_LOG_OVERHEAD
         return size if size <= self.size - at else 0
 
+    cdef int64_t bounds(self, int64_t* last) except -1:
+        """Return bytes of all entries that are whole, and where the last of them begins."""
+        cdef int64_t at = 0, size
+        last[0] = -1
+        while True:
+            size = self.whole(at)
+            if size == 0:
+                return at
+            last[0] = at
+            at += size
+
+    def end_offset(self):
+        """Return the offset after the last whole entry by its header; None for messages of v0 and v1, whose offsets may
+        be in their wrapper's data alone."""
+        cdef int64_t last
+        self.bounds(&last)
+        if last < 0 or self.data[last + RP_MAGIC_OFFSET] < 2:
+            return None
+        cdef Batch batch = Batch.__new__(Batch)
+        batch.take_slice(self.client, self.owner, self.data + last, self.whole(last), BATCH)
+        return batch.next_offset
+
     cdef Entry entry(self, object default_batch, object legacy_batch):
         """Return the next entry, as an object of one of these classes, or None; the position stays."""
         cdef int64_t size = self.whole(self.position)

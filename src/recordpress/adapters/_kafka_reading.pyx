@@ -244,12 +244,8 @@ cdef class MemoryRecords(RecordSet):
 
     def valid_bytes(self):
         """Return bytes of all entries that are whole."""
-        cdef int64_t at = 0, size
-        while True:
-            size = self.whole(at)
-            if size == 0:
-                return at
-            at += size
+        cdef int64_t last
+        return self.bounds(&last)
 
     @cython.critical_section
     def next_batch(self):

@@ -17,10 +17,14 @@ DefaultRecordMetadata(offset=0, size=9, timestamp=1700000000000)
 
 from __future__ import annotations
 
+from collections.abc import Iterable as _Iterable
+from typing import TYPE_CHECKING
+
 import aiokafka.codec as _client_codec
 import aiokafka.errors as _errors
 from aiokafka.record import control_record as _control
 
+from recordpress._arguments import INT64_MAX as _MOST, integer as _integer
 from recordpress.adapters import _aiokafka, _aiokafka_building
 from recordpress.adapters._aiokafka import (
     DefaultRecord,
@@ -30,6 +34,7 @@ from recordpress.adapters._aiokafka import (
     MemoryRecords,
 )
 from recordpress.adapters._aiokafka_building import BatchBuilder, DefaultRecordBatchBuilder, LegacyRecordBatchBuilder
+from recordpress.adapters._aiokafka_columns import ColumnsReader
 from recordpress.adapters._building import DefaultRecordMetadata, LegacyRecordMetadata
 from recordpress.adapters._codecs import (
     calc_crc32c,
@@ -44,12 +49,20 @@ from recordpress.adapters._codecs import (
     snappy_encode,
     zstd_encode,
 )
+from recordpress.adapters._fetched import ColumnChoice as _ColumnChoice, refuse_deserializers as _refuse_deserializers
 from recordpress.adapters._install import Adapter, calls_of, check_version
+from recordpress.errors import InvalidArgumentError as _InvalidArgumentError
+
+if TYPE_CHECKING:
+    from aiokafka import AIOKafkaConsumer as _AIOKafkaConsumer
+
+    from recordpress.typing import BinaryType, TimestampUnit
 
 __all__ = [
     "ABORT_MARKER",
     "COMMIT_MARKER",
     "BatchBuilder",
+    "ColumnsReader",
     "ControlRecord",
     "DefaultRecord",
     "DefaultRecordBatch",
@@ -61,6 +74,7 @@ __all__ = [
     "LegacyRecordMetadata",
     "MemoryRecords",
     "calc_crc32c",
+    "columns",
     "gzip_decode",
     "gzip_encode",
     "has_gzip",
@@ -139,3 +153,82 @@ _adapter = Adapter(
 install, uninstall, installed = calls_of(
     _adapter, _client, name="aiokafka", module="aiokafka", libraries="cramjam", corrupt="CorruptRecordException"
 )
+
+
+def columns(
+    consumer: _AIOKafkaConsumer,
+    columns: _Iterable[str] | None = None,
+    *,
+    max_bytes: int | None = None,
+    timeout_ms: int | None = None,
+    by_partition: bool = False,
+    binary_type: BinaryType = "binary",
+    timestamp_unit: TimestampUnit = "ms",
+) -> ColumnsReader:
+    """Consume records as Arrow columns, without an object per record.
+
+    The consumer stays what it is: its group, assignment, positions, seeks, pauses, isolation level, `check_crcs` and
+    `max_poll_records` apply as for `getmany`. Its position moves when an item is returned, and a commit includes the
+    items that were returned. Records are decoded in a worker thread, while the consumer fetches the next ones. Items
+    and messages of `getone` or `getmany` can be taken in turns from one consumer.
+
+    Parameters
+    ----------
+    consumer : AIOKafkaConsumer
+        A started consumer without deserializers.
+    columns : sequence of str, optional
+        Columns of the items, as for `recordpress.read_columns`, and ``topic`` and ``partition``, which come first by
+        default.
+    max_bytes : int, optional
+        Stored bytes of the batches in one item; at least one batch is returned. By default, an item has all records
+        that were fetched.
+    timeout_ms : int, optional
+        The iteration ends if no records arrive for so many milliseconds. By default, it waits for them.
+    by_partition : bool
+        The items are dicts of columns by TopicPartition, as `getmany` returns messages.
+    binary_type, timestamp_unit
+        As for `recordpress.read_columns`.
+
+    Returns
+    -------
+    ColumnsReader
+        An asynchronous iterator of `recordpress.Columns`, each of which has rows. It ends when the consumer is stopped.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        The consumer has a deserializer, or another argument is not accepted.
+    KafkaError
+        From the iterator: the errors of `getmany`. A damaged batch is a CorruptRecordException, raised after the rows
+        before it; the position stays there, and the next item raises it again.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import aiokafka as fast
+    >>> async def count(consumer):
+    ...     rows = 0
+    ...     async for part in fast.columns(consumer, ["offset", "value"], timeout_ms=1000):
+    ...         rows += part.num_rows    # or part.to_polars(), pyarrow.table(part), duckdb.from_arrow(part)
+    ...         await consumer.commit()
+    ...     return rows
+    """
+    _refuse_deserializers(
+        {"key_deserializer": consumer._key_deserializer, "value_deserializer": consumer._value_deserializer}
+    )
+    if consumer._fetcher is None:
+        raise _InvalidArgumentError("the consumer is not started: await consumer.start()", field="consumer")
+    choice = _ColumnChoice(
+        columns,
+        ["offset"],
+        binary_type=binary_type,
+        timestamp_unit=timestamp_unit,
+        max_decompressed_bytes=_client.cap,
+    )
+    return ColumnsReader(
+        consumer,
+        _client,
+        choice,
+        max_bytes=None if max_bytes is None else _integer(max_bytes, "max_bytes", 1, _MOST),
+        timeout_ms=None if timeout_ms is None else _integer(timeout_ms, "timeout_ms", 0, _MOST),
+        by_partition=by_partition,
+    )

@@ -18,12 +18,14 @@ DefaultRecordMetadata(offset=0, size=110, timestamp=1700000000000)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable as _Iterable
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import kafka.codec as _client_codec
 import kafka.errors as _errors
 from kafka.record import abc as _abc, default_records as _default, legacy_records as _legacy
 
+from recordpress._arguments import INT64_MAX as _MOST, integer as _integer
 from recordpress.adapters import _kafka_building, _kafka_reading
 from recordpress.adapters._building import DefaultRecordMetadata, LegacyRecordMetadata
 from recordpress.adapters._codecs import (
@@ -39,12 +41,19 @@ from recordpress.adapters._codecs import (
     lz4_encode_old_kafka,
     snappy_encode,
 )
+from recordpress.adapters._fetched import ColumnChoice as _ColumnChoice, refuse_deserializers as _refuse_deserializers
 from recordpress.adapters._install import Adapter, calls_of, check_version
 from recordpress.adapters._kafka_building import MemoryRecordsBuilder
+from recordpress.adapters._kafka_columns import ColumnsPoll as _ColumnsPoll, take_over as _take_over
 from recordpress.codecs import compress
+from recordpress.columns import concat as _concat
 
 if TYPE_CHECKING:
+    from kafka import KafkaConsumer as _KafkaConsumer, TopicPartition as _TopicPartition
     from typing_extensions import Buffer
+
+    from recordpress.columns import Columns
+    from recordpress.typing import BinaryType, TimestampUnit
 
 __all__ = [
     "ControlRecord",
@@ -72,6 +81,7 @@ __all__ = [
     "lz4_decode_old_kafka",
     "lz4_encode",
     "lz4_encode_old_kafka",
+    "poll_columns",
     "snappy_decode",
     "snappy_encode",
     "uninstall",
@@ -332,3 +342,106 @@ install, uninstall, installed = calls_of(
     libraries="python-snappy, lz4 and zstandard",
     corrupt="CorruptRecordError",
 )
+
+
+@overload
+def poll_columns(
+    consumer: _KafkaConsumer,
+    timeout_ms: int = 0,
+    max_bytes: int | None = None,
+    *,
+    columns: _Iterable[str] | None = None,
+    max_records: int | None = None,
+    by_partition: Literal[False] = False,
+    binary_type: BinaryType = "binary",
+    timestamp_unit: TimestampUnit = "ms",
+) -> Columns: ...
+@overload
+def poll_columns(
+    consumer: _KafkaConsumer,
+    timeout_ms: int = 0,
+    max_bytes: int | None = None,
+    *,
+    columns: _Iterable[str] | None = None,
+    max_records: int | None = None,
+    by_partition: Literal[True],
+    binary_type: BinaryType = "binary",
+    timestamp_unit: TimestampUnit = "ms",
+) -> dict[_TopicPartition, Columns]: ...
+def poll_columns(
+    consumer: _KafkaConsumer,
+    timeout_ms: int = 0,
+    max_bytes: int | None = None,
+    *,
+    columns: _Iterable[str] | None = None,
+    max_records: int | None = None,
+    by_partition: bool = False,
+    binary_type: BinaryType = "binary",
+    timestamp_unit: TimestampUnit = "ms",
+) -> Columns | dict[_TopicPartition, Columns]:
+    """Poll a consumer for Arrow columns, without an object per record.
+
+    This calls `consumer.poll`, so that all of its rules apply: group, assignment, positions, commits, seeks, pauses,
+    isolation level, `check_crcs`, metrics. Calls of `poll` and `poll_columns` can be mixed.
+
+    Parameters
+    ----------
+    consumer : KafkaConsumer
+        A consumer without deserializers.
+    timeout_ms : int
+        Milliseconds to wait for records if none were fetched yet.
+    max_bytes : int, optional
+        Stored bytes of the batches in the result; at least one batch is returned. By default, there is no limit.
+    columns : sequence of str, optional
+        Columns of the result, as for `recordpress.read_columns`, and ``topic`` and ``partition``, which come first by
+        default.
+    max_records : int, optional
+        The most rows; the default is the consumer's `max_poll_records`, whose default of 500 is small for columns.
+    by_partition : bool
+        Return a dict of columns by TopicPartition, as `poll` returns messages.
+    binary_type, timestamp_unit
+        As for `recordpress.read_columns`.
+
+    Returns
+    -------
+    Columns or dict of Columns by TopicPartition
+        Without rows, or empty, if no records arrived in time.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        The consumer has a deserializer, or another argument is not accepted.
+    KafkaError
+        The errors of `poll`. A damaged batch is a CorruptRecordError, raised after the rows before it; the position
+        stays there, and the next call raises it again.
+
+    Notes
+    -----
+    The client's metrics count stored bytes of columns, and bytes of decompressed records of messages.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> def count(consumer):
+    ...     rows = 0
+    ...     while part := fast.poll_columns(consumer, timeout_ms=1000, max_records=1_000_000):
+    ...         rows += part.num_rows    # or part.to_polars(), pyarrow.table(part), duckdb.from_arrow(part)
+    ...         consumer.commit()
+    ...     return rows
+    """
+    _refuse_deserializers({name: consumer.config[name] for name in ("key_deserializer", "value_deserializer")})
+    choice = _ColumnChoice(
+        columns,
+        ["offset", "partitionLeaderEpoch"],
+        binary_type=binary_type,
+        timestamp_unit=timestamp_unit,
+        max_decompressed_bytes=_client.cap,
+    )
+    _take_over(consumer._fetcher, MemoryRecords)
+    limit = None if max_bytes is None else _integer(max_bytes, "max_bytes", 1, _MOST)
+    poll = _ColumnsPoll(consumer._fetcher, _client, choice, limit)
+    results = poll.run(consumer, timeout_ms, max_records)
+    if by_partition:
+        return {partition: _concat(parts) for partition, parts in results.items()}
+    parts = [part for parts in results.values() for part in parts]
+    return _concat(parts) if parts else choice.empty()

@@ -1,0 +1,447 @@
+"""Columns out of both clients' consumers, from scripted fetches: what the client returns as messages, as columns."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import aiokafka
+import kafka
+import pytest
+from aiokafka import TopicPartition
+from kafka import TopicPartition as KafkaPartition
+from scripted import ScriptedLog, aiokafka_consumer, kafka_python_consumer, rows_of, rows_of_messages
+
+import recordpress
+import recordpress.adapters.aiokafka as under_aiokafka
+import recordpress.adapters.kafka_python as under_kafka_python
+from recordpress.adapters import _aiokafka_columns
+
+NAMES = ["topic", "partition", "offset", "key", "value"]
+A, B = TopicPartition("t", 0), TopicPartition("t", 1)
+KA, KB = KafkaPartition("t", 0), KafkaPartition("t", 1)
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+MANY = 1_000_000
+
+
+def run(test: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(test, 30))
+
+
+def lines(count: int, start: int = 0) -> list[bytes | None]:
+    return [b"value %d" % number for number in range(start, start + count)]
+
+
+def two_partitions(a: Any = A, b: Any = B, max_bytes: int = 1 << 20) -> ScriptedLog:
+    """All codecs and magics, gaps of a compacted log, transactions of all fates, control batches at the end."""
+    log = ScriptedLog(max_bytes)
+    for number, codec in enumerate(CODECS):
+        log.write(
+            a, lines(40, number * 40), keys=[b"k%d" % n if n % 3 else None for n in range(40)], compression_type=codec
+        )
+    log.write(a, lines(5), base_offset=log.end(a) + 20)
+    for magic in (0, 1):
+        log.write(b, lines(10), magic=magic, compression_type="gzip")
+    for producer, commit in ((7, False), (8, True), (7, True), (9, False)):
+        first = log.write(b, lines(6), producer_id=producer, producer_epoch=0, base_sequence=0, is_transactional=True)
+        log.write(b, lines(3))
+        log.mark(b, commit, producer)
+        if not commit:
+            log.aborted.setdefault(b, []).append((producer, first))
+    return log
+
+
+async def is_at_end(consumer: Any, log: ScriptedLog) -> bool:
+    return all([await consumer.position(partition) == log.end(partition) for partition in consumer.assignment()])
+
+
+async def collect(consumer: Any, log: ScriptedLog, **options: Any) -> list[Any]:
+    rows: list[Any] = []
+    reader = under_aiokafka.columns(consumer, NAMES, timeout_ms=10, **options)
+    while not await is_at_end(consumer, log):  # after a time-out, the reader can be continued
+        await all_of(reader, rows)
+    return rows
+
+
+async def all_of(reader: Any, rows: list[Any]) -> None:
+    async for part in reader:
+        assert part.num_rows
+        rows += rows_of(part)
+
+
+async def messages_of(consumer: Any, log: ScriptedLog) -> list[Any]:
+    rows: list[Any] = []
+    while not await is_at_end(consumer, log):
+        rows += rows_of_messages(await consumer.getmany(timeout_ms=10))
+    return rows
+
+
+# --- both: the same records as messages -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+@pytest.mark.parametrize("max_bytes", [None, 1, 300])
+def test_aiokafka_gives_the_records_of_getmany(isolation: str, max_bytes: int | None) -> None:
+    log = two_partitions(max_bytes=900)
+
+    async def test() -> None:
+        async with aiokafka_consumer(log, A, B, isolation_level=isolation) as consumer:
+            with under_aiokafka.installed():  # whose differences from aiokafka are those of the columns
+                expected = await messages_of(consumer, log)
+            ends = [await consumer.position(partition) for partition in (A, B)]
+        async with aiokafka_consumer(log, A, B, isolation_level=isolation) as consumer:
+            rows = await collect(consumer, log, max_bytes=max_bytes)
+            assert [await consumer.position(partition) for partition in (A, B)] == ends
+        assert sorted(rows) == sorted(expected)
+        assert [row[2] for row in rows if row[1] == 0] == sorted(row[2] for row in rows if row[1] == 0)
+
+    run(test())
+
+
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+@pytest.mark.parametrize(("max_bytes", "max_records"), [(None, MANY), (1, MANY), (300, 7), (None, 1)])
+def test_kafka_python_gives_the_records_of_poll(isolation: str, max_bytes: int | None, max_records: int) -> None:
+    log = two_partitions(KA, KB, max_bytes=900)
+
+    def polled(poll: Callable[[Any], list[Any]]) -> tuple[list[Any], list[int]]:
+        with kafka_python_consumer(log, KA, KB, isolation_level=isolation) as consumer:
+            rows: list[Any] = []
+            for _ in range(1000):
+                rows += poll(consumer)
+                ends = [consumer.position(partition) for partition in (KA, KB)]
+                if ends == [log.end(KA), log.end(KB)]:
+                    break
+            return rows, ends
+
+    def columns(consumer: Any) -> list[Any]:
+        part = under_kafka_python.poll_columns(consumer, 0, max_bytes, columns=NAMES, max_records=max_records)
+        assert part.num_rows <= max_records
+        return rows_of(part)
+
+    with under_kafka_python.installed():
+        expected, ends = polled(lambda consumer: rows_of_messages(consumer.poll(0)))
+    rows, our_ends = polled(columns)
+    assert sorted(rows) == sorted(expected)
+    assert our_ends == ends
+
+
+# --- positions ----------------------------------------------------------------------------------------------------
+
+
+def test_aiokafka_cuts_inside_a_batch_and_keeps_the_rest() -> None:
+    log = ScriptedLog()
+    log.write(A, lines(10), compression_type="zstd")
+    log.write(A, lines(4, 10))
+
+    async def test() -> None:
+        async with aiokafka_consumer(log, A, max_poll_records=3) as consumer:
+            seen = []
+            async for part in under_aiokafka.columns(consumer, ["offset"], timeout_ms=1000):
+                seen.append(part["offset"].to_pylist())
+                assert await consumer.position(A) == seen[-1][-1] + 1
+                if seen[-1][-1] == 13:
+                    break
+            assert seen == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11], [12, 13]]
+            assert [offset for _, offset in log.fetches if offset < 14] == [0], "one fetch gave all of it"
+
+    run(test())
+
+
+def test_aiokafka_items_and_messages_can_be_mixed() -> None:
+    log = two_partitions(max_bytes=900)
+
+    async def test() -> None:
+        async with aiokafka_consumer(log, A, B, isolation_level="read_committed") as consumer:
+            with under_aiokafka.installed():
+                expected = await messages_of(consumer, log)
+        async with aiokafka_consumer(log, A, B, isolation_level="read_committed") as consumer:
+            reader = under_aiokafka.columns(consumer, NAMES, timeout_ms=10, max_bytes=200)
+            rows = []
+            for step in range(MANY):
+                if step % 3 == 0:
+                    rows += rows_of_messages(await consumer.getmany(timeout_ms=10, max_records=2 + step % 4))
+                elif (part := await anext(reader, None)) is not None:
+                    rows += rows_of(part)
+                if await is_at_end(consumer, log):
+                    break
+        assert sorted(rows) == sorted(expected)
+
+    run(test())
+
+
+def test_kafka_python_columns_and_messages_can_be_mixed() -> None:
+    log = two_partitions(KA, KB, max_bytes=900)
+
+    def rows(mixed: bool) -> list[Any]:
+        found: list[Any] = []
+        with kafka_python_consumer(log, KA, KB, isolation_level="read_committed") as consumer:
+            for step in range(MANY):
+                if mixed and step % 3:
+                    found += rows_of(under_kafka_python.poll_columns(consumer, 0, 300, columns=NAMES, max_records=9))
+                else:
+                    found += rows_of_messages(consumer.poll(0, max_records=2 + step % 4))
+                if [consumer.position(partition) for partition in (KA, KB)] == [log.end(KA), log.end(KB)]:
+                    return sorted(found)
+        raise AssertionError
+
+    with under_kafka_python.installed():
+        expected = rows(False)
+    assert rows(True) == expected
+
+
+def test_aiokafka_decodes_while_other_callbacks_run_and_the_next_fetch_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log = ScriptedLog(max_bytes=1)
+    log.write(A, lines(5))
+    log.write(A, lines(5, 5))
+    reached, barrier = hold_decoding(monkeypatch)
+
+    async def test() -> None:
+        async with aiokafka_consumer(log, A) as consumer:
+            item = asyncio.ensure_future(anext(under_aiokafka.columns(consumer, ["offset"])))
+            while not reached.is_set() or (A, 5) not in log.fetches:
+                await asyncio.sleep(0.001)  # the event loop is alive, and the second fetch is sent
+            assert not item.done()
+            assert committed(consumer) == {A: 0}, "nothing was returned"
+            barrier.set()
+            assert (await item)["offset"].to_pylist() == [0, 1, 2, 3, 4]
+            assert committed(consumer) == {A: 5}
+
+    run(test())
+
+
+def committed(consumer: Any) -> dict[Any, int]:
+    """What a commit would send."""
+    assignment = consumer._subscription.subscription.assignment
+    return {partition: offset.offset for partition, offset in assignment.all_consumed_offsets().items()}
+
+
+def hold_decoding(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
+    reached, barrier = threading.Event(), threading.Event()
+    take = _aiokafka_columns.FetchedColumns.take
+
+    def held(self: Any, *limits: Any) -> Any:
+        reached.set()
+        assert barrier.wait(20)
+        return take(self, *limits)
+
+    monkeypatch.setattr(_aiokafka_columns.FetchedColumns, "take", held)
+    return reached, barrier
+
+
+@pytest.mark.parametrize("what", ["seek", "pause", "rebalance", "cancel"])
+@pytest.mark.parametrize("max_bytes", [None, 1], ids=["whole", "divided"])
+def test_aiokafka_returns_nothing_that_the_client_would_not(
+    monkeypatch: pytest.MonkeyPatch, what: str, max_bytes: int | None
+) -> None:
+    """Something happens while records are decoded: they are not returned, and none is missed or repeated."""
+    log = ScriptedLog()
+    for start in range(0, 20, 5):
+        log.write(A, lines(5, start))
+    reached, barrier = hold_decoding(monkeypatch)
+
+    async def test() -> None:
+        async with aiokafka_consumer(log, A) as consumer:
+            reader = under_aiokafka.columns(consumer, ["offset"], timeout_ms=50, max_bytes=max_bytes)
+            item = asyncio.ensure_future(anext(reader, None))
+            while not reached.is_set():
+                await asyncio.sleep(0.001)
+            first = 0
+            if what == "seek":
+                consumer.seek(A, 7)
+                first = 7
+            elif what == "pause":
+                consumer.pause(A)
+            elif what == "rebalance":
+                consumer._subscription.unsubscribe()
+                consumer._subscription.assign_from_user({A})
+                consumer.seek(A, 3)
+                first = 3
+            else:
+                item.cancel()
+            barrier.set()
+            offsets: list[int] = []
+            if what in ("pause", "cancel"):
+                assert await asyncio.gather(item, return_exceptions=True) != [[]]
+                assert await consumer.position(A) == 0
+                assert what == "cancel" or item.result() is None, "the time-out"
+                consumer.resume(A)
+            elif (part := await item) is not None:
+                offsets += part["offset"].to_pylist()
+            while not await is_at_end(consumer, log):
+                async for part in reader:
+                    offsets += part["offset"].to_pylist()
+                    if offsets[-1] == 19:
+                        break
+            assert offsets == list(range(first, 20))
+
+    run(test())
+
+
+def test_kafka_python_keeps_what_is_paused_and_drops_what_was_sought() -> None:
+    log = ScriptedLog()
+    log.write(KA, lines(10))
+
+    with kafka_python_consumer(log, KA) as consumer:
+
+        def poll() -> list[int]:
+            part = under_kafka_python.poll_columns(consumer, 0, columns=["offset"], max_records=4)
+            offsets: list[int] = part["offset"].to_pylist()
+            return offsets
+
+        while not (first := poll()):
+            pass
+        assert first == [0, 1, 2, 3]
+        assert consumer.position(KA) == 4
+        consumer.pause(KA)
+        assert poll() == []
+        consumer.resume(KA)
+        assert poll() == [4, 5, 6, 7]
+        consumer.seek(KA, 1)
+        while not (again := poll()):
+            pass
+        assert again == [1, 2, 3, 4]
+
+
+# --- errors -------------------------------------------------------------------------------------------------------
+
+
+def damaged(log: ScriptedLog, partition: Any) -> None:
+    end, data = log.batches[partition][1]
+    log.batches[partition][1] = (end, data[:17] + bytes([data[17] ^ 1]) + data[18:])  # its checksum
+
+
+@pytest.mark.parametrize("max_bytes", [None, 1], ids=["whole", "divided"])
+def test_aiokafka_raises_damage_after_the_rows_before_it_until_it_is_passed(max_bytes: int | None) -> None:
+    log = ScriptedLog()
+    for start in range(0, 15, 5):
+        log.write(A, lines(5, start))
+    log.write(B, lines(3))
+    damaged(log, A)
+
+    async def test() -> None:
+        async with aiokafka_consumer(log, A, B) as consumer:
+            reader = under_aiokafka.columns(consumer, NAMES, timeout_ms=1000, max_bytes=max_bytes)
+            rows = []
+            for _ in range(3):
+                with pytest.raises(aiokafka.errors.CorruptRecordException) as caught:
+                    await all_of(reader, rows)
+                assert isinstance(caught.value.__cause__, recordpress.CorruptRecordError)
+                assert await consumer.position(A) == 5
+            assert sorted(row[1:3] for row in rows) == [(0, n) for n in range(5)] + [(1, n) for n in range(3)]
+            consumer.seek(A, 10)
+            assert [row[2] for row in rows_of(await anext(reader))] == [10, 11, 12, 13, 14]
+        async with aiokafka_consumer(log, A, check_crcs=False) as consumer:
+            assert len(await collect(consumer, log, max_bytes=max_bytes)) >= 10
+
+    run(test())
+
+
+def test_kafka_python_raises_damage_after_the_rows_before_it_until_it_is_passed() -> None:
+    log = ScriptedLog()
+    for start in range(0, 15, 5):
+        log.write(KA, lines(5, start))
+    damaged(log, KA)
+
+    with kafka_python_consumer(log, KA) as consumer:
+        offsets: list[int] = []
+
+        def poll(times: int) -> None:
+            for _ in range(times):
+                offsets.extend(under_kafka_python.poll_columns(consumer, 0, columns=["offset"])["offset"])
+
+        for _ in range(3):
+            with pytest.raises(kafka.errors.CorruptRecordError) as caught:
+                poll(9)
+            assert isinstance(caught.value.__cause__, recordpress.CorruptRecordError)
+            assert consumer.position(KA) == 5
+        assert offsets == [0, 1, 2, 3, 4]
+        consumer.seek(KA, 10)
+        poll(3)
+        assert offsets == [0, 1, 2, 3, 4, 10, 11, 12, 13, 14]
+
+
+def test_errors_of_a_fetch_are_the_clients() -> None:
+    log = ScriptedLog()
+    log.write(A, lines(3))
+    log.errors[A] = aiokafka.errors.TopicAuthorizationFailedError.errno
+
+    async def test() -> None:
+        async with aiokafka_consumer(log, A) as consumer:
+            reader = under_aiokafka.columns(consumer, ["offset"], timeout_ms=1000)
+            with pytest.raises(aiokafka.errors.TopicAuthorizationFailedError):
+                await anext(reader)
+            assert (await anext(reader))["offset"].to_pylist() == [0, 1, 2]
+
+    run(test())
+
+
+def test_deserializers_are_refused_by_name() -> None:
+    async def test() -> None:
+        async with aiokafka_consumer(ScriptedLog(), A, value_deserializer=bytes.decode) as consumer:
+            with pytest.raises(recordpress.InvalidArgumentError, match="value_deserializer"):
+                under_aiokafka.columns(consumer)
+        consumer._fetcher, consumer._value_deserializer = None, None
+        with pytest.raises(recordpress.InvalidArgumentError, match=r"not started: await consumer\.start"):
+            under_aiokafka.columns(consumer)
+
+    run(test())
+    with (
+        pytest.warns(DeprecationWarning, match="key_deserializer"),
+        kafka_python_consumer(ScriptedLog(), key_deserializer=bytes.decode) as consumer,
+        pytest.raises(recordpress.InvalidArgumentError, match="key_deserializer"),
+    ):
+        under_kafka_python.poll_columns(consumer)
+
+
+# --- results ------------------------------------------------------------------------------------------------------
+
+
+def test_columns_by_partition_and_their_types() -> None:
+    log = two_partitions()
+
+    async def test() -> None:
+        async with aiokafka_consumer(log, A, B) as consumer:
+            item = await anext(under_aiokafka.columns(consumer, by_partition=True, binary_type="large_binary"))
+            assert all(set(part["partition"].to_pylist()) == {partition.partition} for partition, part in item.items())
+            part = next(iter(item.values()))
+            assert part.column_names[:4] == ["topic", "partition", "offset", "timestamp"]
+            assert part["value"].type == "large_binary"
+            with pytest.raises(recordpress.InvalidArgumentError, match="valu"):
+                under_aiokafka.columns(consumer, ["valu"])
+
+    run(test())
+    log = two_partitions(KA, KB)
+    with kafka_python_consumer(log, KA, KB) as consumer:
+        empty = under_kafka_python.poll_columns(consumer, columns=["value", "topic"])
+        assert (empty.num_rows, empty.column_names) == (0, ["value", "topic"])
+        by_partition = under_kafka_python.poll_columns(consumer, by_partition=True, max_records=MANY)
+        assert {key: len(part) for key, part in by_partition.items()} == {KA: 205, KB: 56}
+
+
+def test_kafka_python_counts_columns_in_its_metrics() -> None:
+    log = ScriptedLog()
+    log.write(KA, lines(40))
+    with kafka_python_consumer(log, KA) as consumer:
+        for _ in range(3):
+            under_kafka_python.poll_columns(consumer, max_records=MANY)
+        metrics = consumer.metrics()["consumer-fetch-manager-metrics"]
+        assert metrics["records-per-request-avg"] == 40
+        assert metrics["fetch-size-avg"] == len(log.batches[KA][0][1])
+
+
+def test_other_consumers_keep_their_own_classes() -> None:
+    log = ScriptedLog()
+    log.write(A, lines(3))
+
+    async def test() -> None:
+        async with aiokafka_consumer(log, A) as consumer, aiokafka_consumer(log, A) as other:
+            await anext(under_aiokafka.columns(consumer, ["offset"]))
+            names = other._fetcher._proc_fetch_request.__func__.__globals__
+            assert names["MemoryRecords"] is aiokafka.consumer.fetcher.MemoryRecords
+            assert [m.offset for m in (await other.getmany(timeout_ms=1000))[A]] == [0, 1, 2]
+
+    run(test())
