@@ -59,7 +59,7 @@ broker: $(TESTING)  ## Start brokers on logs that recordpress wrote, and read ev
 	  tests/analysis/test_analyze_beside_kafka.py \
 	  tests/producer/test_pack_broker.py tests/spark/test_sink_broker.py \
 	  tests/compat/test_internal_topics.py tests/compat/test_dump_tool.py \
-	  tests/adapters/test_adapters_broker.py
+	  tests/adapters/test_adapters_broker.py tests/adapters/test_live_broker.py
 
 ##@ Stores, mounts and clients
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
+import types
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 import aiokafka
 import kafka
+import pyarrow as pa
 import pytest
 from aiokafka import TopicPartition
+from aiokafka.partitioner import murmur2
 from kafka import TopicPartition as KafkaPartition
 from scripted import ScriptedLog, aiokafka_consumer, kafka_python_consumer, rows_of, rows_of_messages
 
@@ -18,6 +22,7 @@ import recordpress
 import recordpress.adapters.aiokafka as under_aiokafka
 import recordpress.adapters.kafka_python as under_kafka_python
 from recordpress.adapters import _aiokafka_columns
+from recordpress.adapters._packed import packed_batches, producer_table, streams_of
 
 NAMES = ["topic", "partition", "offset", "key", "value"]
 A, B = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -410,8 +415,8 @@ def test_columns_by_partition_and_their_types() -> None:
             part = next(iter(item.values()))
             assert part.column_names[:4] == ["topic", "partition", "offset", "timestamp"]
             assert part["value"].type == "large_binary"
-            with pytest.raises(recordpress.InvalidArgumentError, match="valu"):
-                under_aiokafka.columns(consumer, ["valu"])
+            with pytest.raises(recordpress.InvalidArgumentError, match="values"):
+                under_aiokafka.columns(consumer, ["values"])
 
     run(test())
     log = two_partitions(KA, KB)
@@ -445,3 +450,61 @@ def test_other_consumers_keep_their_own_classes() -> None:
             assert [m.offset for m in (await other.getmany(timeout_ms=1000))[A]] == [0, 1, 2]
 
     run(test())
+
+
+# --- batches in ---------------------------------------------------------------------------------------------------
+
+
+def test_a_batch_gets_its_producer_when_it_is_sent() -> None:
+    table = pa.table({"key": [b"k"] * 3, "value": [b"a", b"b", None], "timestamp": pa.array([5, 6, 7], pa.int64())})
+    [batch] = packed_batches(table, 4, None, 10_000)
+    batch.set_producer(7, 1, 40, True)
+    batch.set_producer(8, 2, 42, False)
+    [header] = recordpress.read_batches(bytes(batch.data))
+    assert (header.producer_id, header.producer_epoch, header.base_sequence) == (8, 2, 42)
+    assert not header.is_transactional
+    batch.set_producer(8, 2, 42, True)
+    [header] = recordpress.read_batches(bytes(batch.data))
+    assert header.is_transactional
+    assert [record.value for record in header] == [b"a", b"b", None]
+
+
+def test_rows_are_divided_by_key() -> None:
+    keys = [None if number % 4 == 0 else b"%d" % (number % 9) for number in range(100)]
+    table = producer_table(
+        pa.table({"key": keys, "value": [b"%d" % number for number in range(100)], "offset": [1] * 100})
+    )
+    assert table.column_names == ["key", "value", "timestamp"]
+    by_partition: dict[int | None, list[int]] = {}
+    for stream in streams_of(table, None, [3, 5, 8], None):
+        assert stream.rows is not None
+        by_partition[stream.partition] = stream.rows.to_pylist()
+        assert stream.table["value"].to_pylist() == [b"%d" % row for row in stream.rows.to_pylist()]
+    expected: dict[int | None, list[int]] = {}
+    for row, key in enumerate(keys):
+        expected.setdefault(None if key is None else [3, 5, 8][(murmur2(key) & 0x7FFFFFFF) % 3], []).append(row)
+    assert by_partition == expected
+    by_length = streams_of(table, None, [3, 5], lambda key: len(key))
+    assert sorted((stream.partition or 0, len(stream.table)) for stream in by_length) == [(0, 25), (1, 75)]
+    assert [stream.partition for stream in streams_of(table, 5, [3, 5], None)] == [5]
+    assert [stream.partition for stream in streams_of(table.drop(["key"]), None, [3, 5], None)] == [None]
+
+
+def test_timestamps_are_now_unless_they_are_given() -> None:
+    before = time.time() * 1000 - 1
+    times = pa.array([1, None], pa.timestamp("us", "UTC"))
+    table = producer_table(pa.table({"value": [b"a", b"b"], "timestamp": times}))
+    given, now = table["timestamp"].cast(pa.int64()).to_pylist()
+    assert given == 1
+    assert before <= now / 1000 <= time.time() * 1000
+    with pytest.raises(recordpress.InvalidArgumentError, match="'valeu'"):
+        producer_table(pa.table({"valeu": [b"a"]}))
+
+
+def test_serializers_are_refused_by_name() -> None:
+    producer = types.SimpleNamespace(_key_serializer=None, _value_serializer=str)
+    with pytest.raises(recordpress.InvalidArgumentError, match="value_serializer"):
+        asyncio.run(under_aiokafka.send_columns(producer, "t", pa.table({"value": [b"a"]})))  # type: ignore[arg-type]
+    config = {"key_serializer": str, "value_serializer": None}
+    with pytest.raises(recordpress.InvalidArgumentError, match="key_serializer"):
+        under_kafka_python.send_columns(types.SimpleNamespace(config=config), "t", pa.table({}))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""recordpress under aiokafka and kafka-python: columns out of their consumers, and their record classes.
+"""recordpress under aiokafka and kafka-python: columns of their records, and their record classes.
 
 ::
 
@@ -9,8 +9,8 @@
                     _building       what both build of it
                     _client         what differs: the client's exceptions, and its say on codecs
                     _codecs         the codec functions
-                    _fetched        columns of a fetch of one partition: _aiokafka_columns and _kafka_columns take
-                                    them from a client's fetcher
+                    _fetched        columns of a fetched partition, which _aiokafka_columns and _kafka_columns take
+                    _packed         batches of columns, which _aiokafka_sending and _kafka_sending send
                     _install        puts names into a client's modules and takes them out; the calls that do so
 
 Importing this package loads no client: each adapter loads its own.

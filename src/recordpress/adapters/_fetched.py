@@ -50,13 +50,11 @@ class ColumnChoice:
         return self.place(read_columns(b"", self.decoded, **self.decoding), "", 0)
 
 
-def refuse_deserializers(deserializers: Mapping[str, object]) -> None:
-    """Raise an error that names the first deserializer of a consumer: columns have bytes."""
-    for name, deserializer in deserializers.items():
-        if deserializer is not None:
-            raise InvalidArgumentError(
-                f"the consumer has a {name}; columns have bytes: make it without one", field=name
-            )
+def refuse_functions(client: str, functions: Mapping[str, object]) -> None:
+    """Raise an error that names the first serializer or deserializer of a client: columns have bytes."""
+    for name, function in functions.items():
+        if function is not None:
+            raise InvalidArgumentError(f"columns have bytes, but the {client} has a {name}", field=name)
 
 
 def _constants(topic: str, partition: int) -> ConstantColumns:

@@ -35,6 +35,7 @@ from recordpress.adapters._aiokafka import (
 )
 from recordpress.adapters._aiokafka_building import BatchBuilder, DefaultRecordBatchBuilder, LegacyRecordBatchBuilder
 from recordpress.adapters._aiokafka_columns import ColumnsReader
+from recordpress.adapters._aiokafka_sending import SentColumns, send_table as _send_table
 from recordpress.adapters._building import DefaultRecordMetadata, LegacyRecordMetadata
 from recordpress.adapters._codecs import (
     calc_crc32c,
@@ -49,14 +50,15 @@ from recordpress.adapters._codecs import (
     snappy_encode,
     zstd_encode,
 )
-from recordpress.adapters._fetched import ColumnChoice as _ColumnChoice, refuse_deserializers as _refuse_deserializers
+from recordpress.adapters._fetched import ColumnChoice as _ColumnChoice, refuse_functions as _refuse_functions
 from recordpress.adapters._install import Adapter, calls_of, check_version
+from recordpress.adapters._packed import SentBatch, producer_table as _producer_table
 from recordpress.errors import InvalidArgumentError as _InvalidArgumentError
 
 if TYPE_CHECKING:
-    from aiokafka import AIOKafkaConsumer as _AIOKafkaConsumer
+    from aiokafka import AIOKafkaConsumer as _AIOKafkaConsumer, AIOKafkaProducer as _AIOKafkaProducer
 
-    from recordpress.typing import BinaryType, TimestampUnit
+    from recordpress.typing import ArrowArray, ArrowStream, BinaryType, Level, TimestampUnit
 
 __all__ = [
     "ABORT_MARKER",
@@ -73,6 +75,8 @@ __all__ = [
     "LegacyRecordBatchBuilder",
     "LegacyRecordMetadata",
     "MemoryRecords",
+    "SentBatch",
+    "SentColumns",
     "calc_crc32c",
     "columns",
     "gzip_decode",
@@ -85,6 +89,7 @@ __all__ = [
     "installed",
     "lz4_decode",
     "lz4_encode",
+    "send_columns",
     "snappy_decode",
     "snappy_encode",
     "uninstall",
@@ -212,8 +217,8 @@ def columns(
     ...         await consumer.commit()
     ...     return rows
     """
-    _refuse_deserializers(
-        {"key_deserializer": consumer._key_deserializer, "value_deserializer": consumer._value_deserializer}
+    _refuse_functions(
+        "consumer", {"key_deserializer": consumer._key_deserializer, "value_deserializer": consumer._value_deserializer}
     )
     if consumer._fetcher is None:
         raise _InvalidArgumentError("the consumer is not started: await consumer.start()", field="consumer")
@@ -232,3 +237,68 @@ def columns(
         timeout_ms=None if timeout_ms is None else _integer(timeout_ms, "timeout_ms", 0, _MOST),
         by_partition=by_partition,
     )
+
+
+async def send_columns(
+    producer: _AIOKafkaProducer,
+    topic: str,
+    table: ArrowArray | ArrowStream,
+    partition: int | None = None,
+    *,
+    level: Level = None,
+    batch_bytes: int | None = None,
+) -> SentColumns:
+    """Produce Arrow columns, without an object per record.
+
+    The rows become record batches, compressed in worker threads with the producer's codec, and are given to the
+    producer's own sender by `send_batch`. Order, retries, request time-outs, idempotence and transactions are the
+    client's. The call returns when the producer has taken all batches; while a partition's previous batch waits to be
+    sent, it waits.
+
+    Parameters
+    ----------
+    producer : AIOKafkaProducer
+        A started producer without serializers.
+    topic : str
+    table : object with ``__arrow_c_array__`` or ``__arrow_c_stream__``
+        Columns ``key``, ``value``, ``headers`` and ``timestamp``, as for `recordpress.write_columns`. Without a
+        timestamp, it is now. Other columns of `columns()` and `recordpress.read_columns`, such as ``offset``, are not
+        written. Needs pyarrow.
+    partition : int, optional
+        The partition of all rows. By default, that of each row's key, by murmur2 as in the producer's default
+        partitioner, or by the producer's own partitioner. Rows without a key go where the partitioner says, batch by
+        batch.
+    level : int, optional
+        Compression level; the default is that of Kafka's producer.
+    batch_bytes : int, optional
+        The most bytes of a batch, compressed; the default and maximum is the producer's `max_request_size`.
+
+    Returns
+    -------
+    SentColumns
+        ``await sent.batches()`` waits until all is written, and returns the offset of each batch; ``await
+        sent.offsets()`` returns the offset of each row.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        The producer has a serializer, or an argument is not accepted.
+    RecordTooLargeError
+        A record does not fit into a batch. Rows before it may have been sent.
+    KafkaError
+        The errors of `send_batch`.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from recordpress.adapters import aiokafka as fast
+    >>> async def send(producer):
+    ...     table = pyarrow.table({"key": [b"k1", b"k2"], "value": [b"v1", b"v2"]})
+    ...     sent = await fast.send_columns(producer, "orders", table)
+    ...     return list(await sent.offsets())
+    """
+    _refuse_functions(
+        "producer", {"key_serializer": producer._key_serializer, "value_serializer": producer._value_serializer}
+    )
+    limit = None if batch_bytes is None else _integer(batch_bytes, "batch_bytes", 1, _MOST)
+    return await _send_table(producer, topic, _producer_table(table), partition, level, limit)

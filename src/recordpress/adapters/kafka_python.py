@@ -41,19 +41,25 @@ from recordpress.adapters._codecs import (
     lz4_encode_old_kafka,
     snappy_encode,
 )
-from recordpress.adapters._fetched import ColumnChoice as _ColumnChoice, refuse_deserializers as _refuse_deserializers
+from recordpress.adapters._fetched import ColumnChoice as _ColumnChoice, refuse_functions as _refuse_functions
 from recordpress.adapters._install import Adapter, calls_of, check_version
 from recordpress.adapters._kafka_building import MemoryRecordsBuilder
 from recordpress.adapters._kafka_columns import ColumnsPoll as _ColumnsPoll, take_over as _take_over
+from recordpress.adapters._kafka_sending import SentColumns, send_table as _send_table
+from recordpress.adapters._packed import SentBatch, producer_table as _producer_table
 from recordpress.codecs import compress
 from recordpress.columns import concat as _concat
 
 if TYPE_CHECKING:
-    from kafka import KafkaConsumer as _KafkaConsumer, TopicPartition as _TopicPartition
+    from kafka import (
+        KafkaConsumer as _KafkaConsumer,
+        KafkaProducer as _KafkaProducer,
+        TopicPartition as _TopicPartition,
+    )
     from typing_extensions import Buffer
 
     from recordpress.columns import Columns
-    from recordpress.typing import BinaryType, TimestampUnit
+    from recordpress.typing import ArrowArray, ArrowStream, BinaryType, Level, TimestampUnit
 
 __all__ = [
     "ControlRecord",
@@ -67,6 +73,8 @@ __all__ = [
     "LegacyRecordMetadata",
     "MemoryRecords",
     "MemoryRecordsBuilder",
+    "SentBatch",
+    "SentColumns",
     "calc_crc32",
     "calc_crc32c",
     "gzip_decode",
@@ -82,6 +90,7 @@ __all__ = [
     "lz4_encode",
     "lz4_encode_old_kafka",
     "poll_columns",
+    "send_columns",
     "snappy_decode",
     "snappy_encode",
     "uninstall",
@@ -429,7 +438,7 @@ def poll_columns(
     ...         consumer.commit()
     ...     return rows
     """
-    _refuse_deserializers({name: consumer.config[name] for name in ("key_deserializer", "value_deserializer")})
+    _refuse_functions("consumer", {name: consumer.config[name] for name in ("key_deserializer", "value_deserializer")})
     choice = _ColumnChoice(
         columns,
         ["offset", "partitionLeaderEpoch"],
@@ -445,3 +454,65 @@ def poll_columns(
         return {partition: _concat(parts) for partition, parts in results.items()}
     parts = [part for parts in results.values() for part in parts]
     return _concat(parts) if parts else choice.empty()
+
+
+def send_columns(
+    producer: _KafkaProducer,
+    topic: str,
+    table: ArrowArray | ArrowStream,
+    partition: int | None = None,
+    *,
+    level: Level = None,
+    batch_bytes: int | None = None,
+) -> SentColumns:
+    """Produce Arrow columns, without an object per record.
+
+    The rows become record batches, compressed with the producer's codec, and go into the queue of the producer's own
+    sender. Order, retries, time-outs, idempotence and transactions are the client's, and so is the split of a batch
+    that the broker refuses for its size. The call returns when the last batch is in the queue. While several batches
+    wait there, the call waits, up to the producer's `max_block_ms`.
+
+    Parameters
+    ----------
+    producer : KafkaProducer
+        A producer without serializers.
+    topic : str
+    table : object with ``__arrow_c_array__`` or ``__arrow_c_stream__``
+        Columns ``key``, ``value``, ``headers`` and ``timestamp``, as for `recordpress.write_columns`. Without a
+        timestamp, it is now. Other columns of `poll_columns` and `recordpress.read_columns`, such as ``offset``, are
+        not written. Needs pyarrow.
+    partition : int, optional
+        The partition of all rows. By default, that of each row's key, by murmur2 as in the producer's default
+        partitioner, or by the producer's own partitioner. Rows without a key go where the partitioner says, batch by
+        batch.
+    level : int, optional
+        Compression level; the default is that of Kafka's producer.
+    batch_bytes : int, optional
+        The most bytes of a batch, compressed; the default and maximum is the producer's `max_request_size`.
+
+    Returns
+    -------
+    SentColumns
+        ``sent.batches()`` waits until all is written, and returns the offset of each batch; ``sent.offsets()`` returns
+        the offset of each row.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        The producer has a serializer, or an argument is not accepted.
+    RecordTooLargeError
+        A record does not fit into a batch. Rows before it may have been sent.
+    KafkaError
+        KafkaTimeoutError if the queue stays full, or another error of `send`.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> def send(producer):
+    ...     table = pyarrow.table({"key": [b"k1", b"k2"], "value": [b"v1", b"v2"]})
+    ...     return list(fast.send_columns(producer, "orders", table).offsets())
+    """
+    _refuse_functions("producer", {name: producer.config[name] for name in ("key_serializer", "value_serializer")})
+    limit = None if batch_bytes is None else _integer(batch_bytes, "batch_bytes", 1, _MOST)
+    return _send_table(producer, topic, _producer_table(table), partition, level, limit)

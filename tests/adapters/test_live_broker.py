@@ -1,0 +1,204 @@
+"""Columns out of and into both clients, with a Kafka broker.
+
+`make -f labs.mk broker` brings its jars and runs this; without them it is skipped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import recordpress.adapters.aiokafka as under_aiokafka
+import recordpress.adapters.kafka_python as under_kafka_python
+
+sys.path.append(str(Path(__file__).parents[1] / "log"))
+
+from broker import JARS, Broker
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.build,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in modules of kafka-python
+    pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make -f labs.mk broker"),
+]
+
+ROWS = 30_000
+VALUES = [b"value %d " % number * (1 + number % 9) for number in range(ROWS)]
+KEYS = [b"key %d" % (number % 500) if number % 3 else None for number in range(ROWS)]
+HEADERS = [[{"key": "n", "value": b"%d" % number}] for number in range(ROWS)]
+TABLE = pa.table(
+    {
+        "key": pa.array(KEYS, pa.binary()),
+        "value": pa.array(VALUES, pa.binary()),
+        "headers": pa.array(HEADERS, pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))),
+        "timestamp": pa.array(range(1_700_000_000_000, 1_700_000_000_000 + ROWS), pa.timestamp("ms", "UTC")),
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    settings = "offsets.topic.num.partitions=1\nmessage.max.bytes=300000\n"
+    with Broker(tmp_path_factory.mktemp("broker"), settings=settings) as running:
+        yield running
+
+
+@pytest.fixture
+def topic(broker: Broker, request: pytest.FixtureRequest) -> str:
+    from kafka.admin import KafkaAdminClient, NewTopic
+
+    name = "".join(letter if letter.isalnum() else "-" for letter in request.node.name)
+    admin = KafkaAdminClient(bootstrap_servers=broker.address)
+    admin.create_topics([NewTopic(name, 3, 1)])
+    admin.close()
+    return name
+
+
+async def send_by_aiokafka(address: str, topic: str, codec: str | None, transactional: bool) -> Any:
+    from aiokafka import AIOKafkaProducer
+
+    producer = AIOKafkaProducer(
+        bootstrap_servers=address, compression_type=codec, transactional_id=topic if transactional else None
+    )
+    await producer.start()
+    try:
+        if not transactional:
+            sent = await under_aiokafka.send_columns(producer, topic, TABLE, batch_bytes=250_000)
+            return list(await sent.offsets()), await sent.batches()
+        async with producer.transaction():
+            sent = await under_aiokafka.send_columns(producer, topic, TABLE, batch_bytes=250_000)
+        await producer.begin_transaction()
+        await (await under_aiokafka.send_columns(producer, topic, TABLE[:100], 0)).batches()
+        await producer.abort_transaction()
+        return list(await sent.offsets()), await sent.batches()
+    finally:
+        await producer.stop()
+
+
+def send_by_kafka_python(address: str, topic: str, codec: str | None, transactional: bool) -> Any:
+    from kafka import KafkaProducer
+
+    options = {"transactional_id": topic} if transactional else {}
+    producer = KafkaProducer(bootstrap_servers=address, compression_type=codec, **options)
+    try:
+        if transactional:
+            producer.init_transactions()
+            producer.begin_transaction()
+        sent = under_kafka_python.send_columns(producer, topic, TABLE, batch_bytes=250_000)
+        result = list(sent.offsets(30)), sent.batches(30)
+        if transactional:
+            producer.commit_transaction()
+            producer.begin_transaction()
+            under_kafka_python.send_columns(producer, topic, TABLE[:100], 0).batches(30)
+            producer.abort_transaction()
+        return result
+    finally:
+        producer.close()
+
+
+async def consume_by_aiokafka(address: str, topic: str) -> pa.Table:
+    from aiokafka import AIOKafkaConsumer
+
+    consumer = AIOKafkaConsumer(
+        topic, bootstrap_servers=address, auto_offset_reset="earliest", isolation_level="read_committed"
+    )
+    await consumer.start()
+    try:
+        parts = [pa.table(part) async for part in under_aiokafka.columns(consumer, timeout_ms=700)]
+        assert await consumer.end_offsets(consumer.assignment()) == {
+            partition: await consumer.position(partition) for partition in consumer.assignment()
+        }
+        return pa.concat_tables(parts)
+    finally:
+        await consumer.stop()
+
+
+def consume_by_kafka_python(address: str, topic: str) -> pa.Table:
+    from kafka import KafkaConsumer
+
+    consumer = KafkaConsumer(
+        topic,
+        bootstrap_servers=address,
+        auto_offset_reset="earliest",
+        isolation_level="read_committed",
+        group_id=None,
+        max_poll_records=7_000,
+    )
+    try:
+        parts = []
+        while sum(map(len, parts)) < ROWS or len(parts[-1]):
+            part = under_kafka_python.poll_columns(consumer, 700)
+            parts.append(pa.table(part))
+        return pa.concat_tables(parts)
+    finally:
+        consumer.close()
+
+
+def check(table: pa.Table, offsets: list[int], batches: list[Any]) -> None:
+    """All rows once, where the result of sending them says; rows with a key where Kafka's partitioner puts them."""
+    assert table.num_rows == ROWS == sum(batch.num_rows for batch in batches)
+    numbers = [int(value.split()[1]) for value in table["value"].to_pylist()]
+    assert sorted(numbers) == list(range(ROWS))
+    table = table.take(pa.array(sorted(range(ROWS), key=numbers.__getitem__)))
+    assert table["offset"].to_pylist() == offsets
+    assert table.select(TABLE.column_names).cast(TABLE.schema).equals(TABLE)
+    from aiokafka.partitioner import murmur2
+
+    for key, partition in zip(KEYS[:2000], table["partition"].to_pylist(), strict=False):
+        assert key is None or partition == (murmur2(key) & 0x7FFFFFFF) % 3
+
+
+@pytest.mark.parametrize(
+    ("client", "codec", "transactional"),
+    [
+        ("aiokafka", None, True),
+        ("aiokafka", "gzip", False),
+        ("aiokafka", "zstd", True),
+        ("kafka-python", "snappy", False),
+        ("kafka-python", "lz4", True),
+    ],
+)
+def test_there_and_back(broker: Broker, topic: str, client: str, codec: str | None, transactional: bool) -> None:
+    """Columns that one client writes and the other reads."""
+    if client == "aiokafka":
+        sent = asyncio.run(send_by_aiokafka(broker.address, topic, codec, transactional))
+        table = consume_by_kafka_python(broker.address, topic)
+    else:
+        sent = send_by_kafka_python(broker.address, topic, codec, transactional)
+        table = asyncio.run(consume_by_aiokafka(broker.address, topic))
+    check(table, *sent)
+
+
+def test_kafka_python_splits_what_the_broker_refuses_for_its_size(broker: Broker, topic: str) -> None:
+    from kafka import KafkaProducer
+
+    producer = KafkaProducer(bootstrap_servers=broker.address)  # its own limit is 1 MiB, the broker's is 300,000
+    try:
+        sent = under_kafka_python.send_columns(producer, topic, TABLE)
+        offsets, batches = list(sent.offsets(30)), sent.batches(30)
+    finally:
+        producer.close()
+    check(asyncio.run(consume_by_aiokafka(broker.address, topic)), offsets, batches)
+
+
+def test_aiokafka_reports_what_the_broker_refuses_for_its_size(broker: Broker, topic: str) -> None:
+    from aiokafka import AIOKafkaProducer
+    from aiokafka.errors import MessageSizeTooLargeError
+
+    async def send() -> None:
+        producer = AIOKafkaProducer(bootstrap_servers=broker.address)
+        await producer.start()
+        try:
+            sent = await under_aiokafka.send_columns(producer, topic, TABLE, 1)
+            with pytest.raises(MessageSizeTooLargeError):
+                await sent.batches()
+        finally:
+            await producer.stop()
+
+    asyncio.run(send())
