@@ -348,6 +348,32 @@ def test_partitions_that_are_not_selected_any_more(
         reader.latestOffset(start, ALL)
 
 
+@pytest.mark.parametrize("strict", ["true", "false"])
+def test_a_planned_batch_is_read_although_its_topic_is_not_selected_any_more(strict: str, logs: Path) -> None:
+    """An earlier run planned it, and after it Spark counts its offsets as read."""
+    grow(logs, "u-0", (0, 10), (10, 10))
+    start, end = {"t": {"0": 50, "1": 0}, "u": {"0": 5}}, {"t": {"0": 80, "1": 0}, "u": {"0": 10}}
+    reader = stream(logs, subscribe="t", failOnDataLoss=strict)
+    reader.prepareForTriggerAvailableNow()
+    expected = [("t", 0, offset) for offset in range(50, 80)] + [("u", 0, offset) for offset in range(5, 10)]
+    assert sorted(rows(reader, start, end)) == expected
+    assert reader.latestOffset(end, ALL) == end
+    shutil.rmtree(logs / "u-0")
+    if strict == "true":
+        with pytest.raises(recordpress.CorruptRecordError, match="u-0 was deleted before offsets 5 to 9 were read"):
+            reader.partitions(start, end)
+
+
+@pytest.mark.parametrize("options", [{"subscribe": "t,v"}, {"assign": '{"t": [0], "v": [1]}'}], ids=str)
+def test_a_query_that_ends_names_the_topics_that_are_not_there(
+    options: dict[str, str], logs: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    reader = stream(logs, **options)
+    assert reader.initialOffset()["t"]["0"] == 0 and caplog.messages == []
+    reader.prepareForTriggerAvailableNow()
+    assert caplog.messages == [f"{logs} has no topic v now, of which this query reads nothing"]
+
+
 # ---- what is gone
 
 

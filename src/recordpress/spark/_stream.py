@@ -69,14 +69,16 @@ class GrowingLog:
         self._target: dict[Key, int] | None = None  # of a query that reads what is there and ends
         self._kept: set[Key] = set()  # of earlier runs, which this one does not read
 
-    def partitions(self) -> dict[Key, Partition]:
-        """Return the selected partitions by topic and number."""
+    def partitions(self, planned: frozenset[Key] = frozenset()) -> dict[Key, Partition]:
+        """Return the selected partitions, and those of a batch that is planned, by topic and number."""
         options = self._options
         where = ", ".join(options.paths)
         paths, filesystem = located(options.store, options.paths)
         given = partitions_at(paths, filesystem, options.codecs)
         given = with_checks(given) if options.check_indexes else given
         found = options.topics.of(given, where, may_come=True)
+        if not all(options.topics.has(*key) for key in planned):
+            found = [one for one in given if one in found or (one.topic or "", one.partition or 0) in planned]
         if odd := [partition.url for partition in found if partition.topic is None]:
             raise InvalidArgumentError(
                 f"{odd[0]} does not name its topic and partition, which a stream needs: pass directories "
@@ -115,6 +117,11 @@ class GrowingLog:
     def remember(self) -> None:
         """Fix the present ends as the ends of this query."""
         self._target = self.ends()
+        topics = {topic for topic, _ in self._target}
+        for name in (*self._options.topics.names, *(self._options.topics.assigned or ())):
+            if name not in topics:
+                where = ", ".join(self._options.paths)
+                _LOGGER.warning("%s has no topic %s now, of which this query reads nothing", where, name)
 
     def limit(self) -> Any:
         """Return the limit of a batch as Spark expects it."""
@@ -184,9 +191,10 @@ class GrowingLog:
         return {key: end for key, (_, _, end) in readable.items()}
 
     def tasks(self, start: Offsets, end: Offsets) -> list[InputPartition]:
-        """Return the tasks of a batch."""
+        """Return the tasks of a batch. One that an earlier run planned may hold partitions that are not selected any
+        more: its offsets count as read after it."""
         since, until = _keys(start), _keys(end)
-        found = self.partitions()
+        found = self.partitions(planned=frozenset(until))
         ranges: dict[str, Range] = {}
         wanted, total = [], 0
         for key, last in sorted(until.items()):
