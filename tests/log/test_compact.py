@@ -298,3 +298,15 @@ def test_a_call_that_is_killed_between_any_two_steps(tmp_path: Path, monkeypatch
         assert names(root / "t-0") == [0, 50] and records(root) == before, step
         assert is_clean(root), step
     assert step > 20 and finished > 5
+
+
+def test_a_log_that_was_opened_before(tmp_path: Path) -> None:
+    """It is no longer what its listing says: records would be there twice."""
+    small(tmp_path)
+    opened = recordpress.open_log(tmp_path)
+    reader = opened.read(["offset"], start_offset=5)
+    compact(tmp_path)
+    for read in (lambda: list(reader), lambda: list(opened.read(["offset"])), lambda: list(opened.batches())):
+        with pytest.raises(recordpress.CorruptRecordError, match="open the log again") as caught:
+            read()
+        assert caught.value.file == str(tmp_path / "t-0" / f"{0:020}.log")

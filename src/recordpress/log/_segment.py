@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from recordpress.codecs import CodecRegistry
+from recordpress.errors import CorruptRecordError
 from recordpress.files import FileInfo, FileSystem, RandomAccessFile
 from recordpress.log._file_records import FileRecords
 from recordpress.log._transactions import Isolation, isolation_of
@@ -64,8 +65,24 @@ class Segment:
         return self.filesystem.name(self.path)[20:21] == "-"
 
     def open(self) -> RandomAccessFile:
-        """Open the record set."""
-        return self.filesystem.open(self.path)
+        """Open the record set.
+
+        Raises
+        ------
+        CorruptRecordError
+            It is not the last segment, and has another size than the listing says: another one took its place, which
+            may hold records of the segments after it.
+        """
+        file = self.filesystem.open(self.path)
+        if not self.is_last and self.size not in (None, file.size):
+            file.close()
+            raise CorruptRecordError(
+                f"the file was replaced or written to since it was listed: it had {self.size} bytes, and has "
+                f"{file.size}; open the log again",
+                file=self.url,
+                rule="a closed segment stays",
+            )
+        return file
 
     def records(self, *, complete: bool | None = None) -> FileRecords:
         """Open the record set for reading; `complete` is by default true of all segments but the last."""
