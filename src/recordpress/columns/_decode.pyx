@@ -1,19 +1,20 @@
 """Decode a run of entries into chunks: checksum, decompression and gathering, entry by entry, without the GIL."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from recordpress._c.wire cimport (
-    RP_BINARY_VIEW, RP_NO_MEMORY, RP_OK, rp_batch, rp_batch_codec, rp_batch_read, rp_cursor, rp_cursor_of,
-    rp_entry_size, rp_error, rp_fail, rp_read_be64, rp_read_bytes, rp_source,
+    RP_BINARY_VIEW, RP_LOG_APPEND_TIME, RP_NO_MEMORY, RP_OK, rp_batch, rp_batch_codec, rp_batch_last_offset,
+    rp_batch_read, rp_cursor, rp_cursor_of, rp_entry_size, rp_error, rp_fail, rp_read_be64, rp_read_bytes, rp_source,
 )
-from recordpress.codecs.codec cimport codec_at
+from recordpress.codecs.codec cimport codec_at, row_of
 from recordpress.codecs.context cimport codec_context, context_acquire, context_release
 from recordpress.columns._arrow_out cimport chunk_data, chunk_drop
 from recordpress.columns._finish cimport finish_chunk
 from recordpress.columns._gather cimport (
-    builder, builder_free, gather, go_back, mark, mark_of, most_used, pack_views, place_views, reserve_rows,
+    builder, builder_free, gather, gather_header, go_back, mark, mark_of, most_used, pack_views, place_views,
+    reserve_rows,
 )
 from recordpress.columns._plan cimport failure, plan
 from recordpress.columns._select_batches cimport BAD_HEADER
@@ -25,6 +26,7 @@ from recordpress.record.decode cimport SMALLEST_RECORD, check_crc, check_inner_c
 
 cdef enum:
     WENT_BACK = -1  # in place of a status
+    MOST_PER_BYTE = 2  # real records, well compressed, take half a byte and more
     MOST_RUNS = 8  # that one chunk is expected to take: room for more is made when they come
 
 
@@ -142,12 +144,38 @@ cdef int gather_entry(const plan* p, codec_context* context, builder* b, rp_sour
     return status
 
 
+cdef inline bint is_told_by_header(const plan* p, codec_context* context, const rp_batch* batch) noexcept nogil:
+    """Whether the header has all that is asked of each record, and a count that so many bytes can hold: a false one
+    costs no memory."""
+    return (p.by_header and batch.magic == 2 and 0 < batch.records_count <= MOST_PER_BYTE * batch.size
+            and batch.base_offset <= INT64_MAX - batch.records_count
+            and rp_batch_last_offset(batch) - batch.base_offset == batch.records_count - 1
+            and (not p.asks_times or batch.attributes & RP_LOG_APPEND_TIME)
+            and row_of(context.codecs, codec_at(context.codecs, p.data + batch.position, batch)) != NULL)
+
+
+cdef int decode_header(const plan* p, builder* b, failure* f) noexcept nogil:
+    """Add a batch's records without decompressing them; its checksum is compared."""
+    cdef mark before = mark_of(b)
+    cdef int64_t end = b.rows + f.batch.records_count
+    cdef int status = check_crc(p.data + f.batch.position, &f.batch, &f.error) if p.check_crcs else RP_OK
+    if status == RP_OK:
+        status = gather_header(p, b, &f.batch, &f.error)
+        if status != RP_OK:
+            go_back(b, &before, end)
+    b.consumed += f.batch.size
+    return status
+
+
 cdef int decode_entry(run* r, codec_context* context, builder* b, int64_t left, int64_t reached,
                       failure* f) noexcept nogil:
     cdef const plan* p = r.plan
     cdef const uint8_t* entry = p.data + f.batch.position
     cdef rp_source source
-    cdef int status = open_entry(p, context, entry, &source, f)
+    cdef int status
+    if is_told_by_header(p, context, &f.batch):
+        return decode_header(p, b, f)
+    status = open_entry(p, context, entry, &source, f)
     if status == RP_OK and b.rows and most_used(p, b) + (source.end - source.start) > p.chunk_bytes:
         status = add_chunk(r, finish_chunk(p, b, &f.error), &f.error)
     if status == RP_OK and p.ascends and f.batch.magic < 2 and rp_batch_codec(&f.batch):
@@ -162,11 +190,11 @@ cdef int decode_entry(run* r, codec_context* context, builder* b, int64_t left, 
 # --- a run -------------------------------------------------------------------------------------------------
 
 cdef int64_t expected_rows(const rp_batch* batches, int64_t n) noexcept nogil:
-    """How many rows the headers declare, but no more than two per byte, since counts may be false: real records, well
-    compressed, take half a byte and more. Memory reserved for a false count is not touched."""
+    """How many rows the headers declare, as far as counts are credible. Memory reserved for a false one is not
+    touched."""
     cdef int64_t i, rows = 1
     for i in range(n):
-        rows += max(0, min(<int64_t>batches[i].records_count, 2 * batches[i].size))
+        rows += max(0, min(<int64_t>batches[i].records_count, MOST_PER_BYTE * batches[i].size))
     return rows
 
 

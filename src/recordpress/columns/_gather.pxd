@@ -103,6 +103,9 @@ cdef int pack_views(const plan* p, builder* b, const rp_source* source, int64_t 
 cdef int gather(const plan* p, builder* b, const rp_batch* batch, const rp_source* source, int64_t left,
                 rp_error* err) noexcept nogil
 
+# The rows of a batch without gaps, from its header.
+cdef int gather_header(const plan* p, builder* b, const rp_batch* batch, rp_error* err) noexcept nogil
+
 # Bytes in the fullest binary column.
 cdef int64_t most_used(const plan* p, builder* b) noexcept nogil
 

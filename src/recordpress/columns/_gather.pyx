@@ -185,6 +185,24 @@ cdef int gather(const plan* p, builder* b, const rp_batch* batch, const rp_sourc
     return status
 
 
+cdef int gather_header(const plan* p, builder* b, const rp_batch* batch, rp_error* err) noexcept nogil:
+    cdef int64_t first = max(batch.base_offset, p.first_offset)
+    cdef int64_t last = min(batch.base_offset + batch.records_count - 1, p.last_offset)
+    cdef int64_t i, end = b.rows + max(0, last - first + 1)
+    cdef int status = reserve_rows(p, b, end, err)
+    if status == RP_OK and p.want[TIMESTAMP]:
+        fill(column_of(TIMESTAMP), b.fixed[TIMESTAMP].data, b.rows, end, batch.max_timestamp)
+        status = finish_timestamps(p, b, end, err)
+    if status != RP_OK:
+        return status
+    if p.want[OFFSET]:
+        for i in range(b.rows, end):
+            (<int64_t*>b.fixed[OFFSET].data)[i] = first + (i - b.rows)
+    fill_batch_fields(p, b, batch, NULL, end)
+    b.rows = end
+    return RP_OK
+
+
 cdef inline int64_t out_of_micros(int64_t ms) noexcept nogil:
     """Whether an int64 cannot hold a time in microseconds."""
     return (ms > INT64_MAX // 1000) | (ms < INT64_MIN // 1000)

@@ -11,7 +11,9 @@ from recordpress.codecs.table cimport reading_table_of, table_of
 from recordpress.columns._arrow_out cimport Field
 from recordpress.columns._plan cimport plan
 from recordpress.columns._select_batches cimport aborted_transaction, walk
-from recordpress.columns.catalogue cimport AS_BINARY, AS_HEADERS, BY_BATCH, column_of
+from recordpress.columns.catalogue cimport (
+    AS_BINARY, AS_HEADERS, BASE_OFFSET, BY_BATCH, HEADERS, KEY, SEQUENCE, TIMESTAMP, VALUE, column_of,
+)
 
 from recordpress._arguments import MOST_THREADS
 from recordpress.columns.catalogue import DEFAULT, FORMATS as _FORMATS, NAMES
@@ -65,6 +67,8 @@ cdef class Options:
         p.filtered = (start_offset is not None or end_offset is not None or start_timestamp is not None
                       or end_timestamp is not None)
         self._ask_columns(DEFAULT if columns is None else columns, binary_format, timestamp_format)
+        p.by_header = not (p.want[KEY] or p.want[VALUE] or p.want[HEADERS] or p.want[SEQUENCE] or p.want[BASE_OFFSET])
+        p.asks_times = p.want[TIMESTAMP] or start_timestamp is not None or end_timestamp is not None
         if aborted_transactions is not None:
             self._set_aborted(aborted_transactions)
         return self

@@ -15,6 +15,8 @@ ctypedef struct plan:
     int n_asked
     int by_batch[N_COLUMNS]    # the columns whose value is the batch's
     int n_by_batch
+    bint by_header             # batches whose offsets have no gaps need no decompression,
+    bint asks_times            # except for times, unless the broker set them
     int layout
     int row_width              # of a binary column: 4, 8 or 16
     bint check_crcs
