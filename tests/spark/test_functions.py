@@ -315,3 +315,73 @@ def test_large_results_come_in_several_arrays(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(_function_work, "_AT_ONCE", 1)
     several = list(_function_work.ReadSet(1 << 20, None, False)(pa.array([recordpress.write_records([b"a"]), None])))
     assert [len(one) for one in several] == [1, 1] and several[1].to_pylist() == [None]
+
+
+# ---- in SQL
+
+
+@pytest.fixture
+def sql(spark: Any) -> Any:
+    recordpress.spark.register(spark)
+    column(spark, [*LINES[:40], None]).createOrReplaceTempView("lines")
+    return spark.sql
+
+
+def test_sql_with_constants(sql: Any) -> None:
+    texts = [*LINES[:40], None]
+    found = values_of(sql("SELECT id, rp_compress(value, 'zstd', 9) AS small FROM lines"))
+    assert found == [*(recordpress.compress(line, "zstd", 9) for line in LINES[:40]), None]
+    assert values_of(sql("SELECT id, rp_decompress(rp_compress(value, 'gzip'), 'gzip') FROM lines")) == texts
+    assert values_of(sql("SELECT id, rp_decompress(rp_compress(value)) FROM lines")) == texts
+    crcs = [None if line is None else google_crc32c.value(line) for line in texts]
+    assert values_of(sql("SELECT id, rp_crc32c(value) FROM lines")) == crcs
+
+
+def test_sql_with_columns(sql: Any) -> None:
+    """A codec and a level for each row; without a codec there is no result."""
+    query = (
+        "SELECT id, rp_compress(value, CASE WHEN id % 5 = 0 THEN 'gzip' WHEN id % 7 < 6 THEN 'zstd' END,"
+        " CASE WHEN id < 20 THEN 1 + id % 3 END) FROM lines"
+    )
+    expected: list[bytes | None] = []
+    for number, line in enumerate([*LINES[:40], None]):
+        codec: Any = "gzip" if number % 5 == 0 else "zstd" if number % 7 < 6 else None
+        level = 1 + number % 3 if number < 20 else None
+        expected.append(None if codec is None or line is None else recordpress.compress(line, codec, level))
+    assert values_of(sql(query)) == expected
+
+
+def test_sql_with_record_sets(sql: Any, spark: Any, tmp_path: Path) -> None:
+    written = "rp_write_record_set(array(named_struct('value', value)), 'lz4')"
+    sql(f"SELECT id, {written} AS records FROM lines WHERE value IS NOT NULL").createOrReplaceTempView("sets")
+    rows = sql("SELECT id, inline(rp_read_record_set(records)) FROM sets").collect()
+    assert sorted((row.id, bytes(row.value)) for row in rows) == list(enumerate(LINES[:40]))
+    path = tmp_path / "table"
+    sql(
+        f"CREATE TABLE small USING parquet LOCATION '{path}' AS SELECT id, rp_compress(value, 'snappy') AS v FROM lines"
+    )
+    try:
+        kept = spark.read.parquet(str(path)).select("id", functions.decompress("v", "snappy"))
+        assert values_of(kept) == [*LINES[:40], None]
+    finally:
+        sql("DROP TABLE small")
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELECT rp_compress(value, 'brotli') FROM lines", "brotli"),
+        ("SELECT rp_compress(value, 'zstd', 99) FROM lines", "99"),
+        ("SELECT rp_compress(value, 'zstd', 9, 9) FROM lines", "rp_compress takes 1 to 3 arguments, not 4"),
+        ("SELECT rp_crc32c(id) FROM lines", "binary"),
+    ],
+)
+def test_sql_says_what_is_wrong(sql: Any, query: str, message: str) -> None:
+    with pytest.raises(PySparkException, match=message):
+        sql(query).collect()
+
+
+def test_a_column_function_that_is_registered(sql: Any, spark: Any) -> None:
+    spark.udf.register("of_python", functions.compress)
+    with pytest.raises(PySparkException, match=r"recordpress.spark.register\(spark\) registers rp_compress for SQL"):
+        sql("SELECT of_python(value) FROM lines").collect()

@@ -6,13 +6,15 @@ large for Arrow, or for a worker's memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from recordpress.codecs import CodecRegistry
+from recordpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.codecs.choice import CodecChoice
 from recordpress.codecs.dictionary_types import Dictionaries
 from recordpress.columns import compress_values, crc32c_values, decompress_values, read_columns, write_columns
@@ -65,6 +67,46 @@ class Decompress:
         return _in_parts(call, values, False)
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """Work whose codec and level are columns of SQL: consecutive rows with the same ones are one call."""
+
+    name: str
+    make: Callable[..., Callable[[pa.Array], Iterator[pa.Array]]]
+    most: int  # columns of choices
+
+    def __call__(self, values: pa.Array, *choices: pa.Array) -> Iterator[pa.Array]:
+        if len(choices) > self.most:
+            raise ArgumentTypeError(f"{self.name} takes 1 to {1 + self.most} arguments, not {1 + len(choices)}")
+        start = 0
+        for chosen, rows in self._runs(len(values), choices):
+            some = values.slice(start, rows)
+            start += rows
+            if chosen and chosen[0] is None:
+                yield from self.make()(pa.nulls(rows, values.type))
+            else:
+                yield from self.make(*chosen)(some)
+
+    def _runs(self, rows: int, choices: Sequence[pa.Array]) -> Iterator[tuple[tuple[Any, ...], int]]:
+        if not rows or all(pc.count_distinct(one, mode="all").as_py() == 1 for one in choices):
+            yield tuple(one[0].as_py() for one in choices if rows), rows
+            return
+        for chosen, run in groupby(zip(*(one.to_pylist() for one in choices), strict=True)):
+            yield chosen, sum(1 for _ in run)
+
+
+def compress_as(compression_type: str = "zstd", level: int | None = None) -> Compress:
+    return Compress(CodecChoice(compression_type, level), False)
+
+
+def decompress_as(compression_type: str = "zstd") -> Decompress:
+    return Decompress(compression_type, DEFAULT_MAX_SIZE, None, None, False)
+
+
+def write_as(compression_type: str = "none", level: int | None = None) -> WriteSet:
+    return WriteSet(CodecChoice(compression_type, level), False, False)
+
+
 def _in_parts(call: Callable[[pa.Array], pa.Array], values: pa.Array, nulls: bool) -> Iterator[pa.Array]:
     """Return the result in one array, or in two if it is too large for one or a value must become null."""
     try:
@@ -91,7 +133,7 @@ class ReadSet:
     nulls: bool
 
     def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
-        _check_type(values.type, pa.types.is_binary, "read_record_set takes a column of binary")
+        _check_type(values.type, _is_binary, "read_record_set takes a column of binary")
 
         def one(value: pa.Scalar) -> pa.StructArray:
             columns = read_columns(
@@ -144,6 +186,10 @@ class WriteSet:
             return write_columns(records.values, **self.codec.options, coerce_timestamps=self.coerce_timestamps)
 
         return _one_by_one(one, values, _binaries, self.nulls)
+
+
+def _is_binary(type: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(type) or pa.types.is_large_binary(type))
 
 
 def _is_list_of_structs(type: pa.DataType) -> bool:

@@ -9,6 +9,7 @@ from pyspark.sql.datasource import DataSource
 
 from recordpress.spark._without_recordpress import maker_of
 from recordpress.spark.datasource import KafkaLogDataSource
+from recordpress.spark.functions import register_functions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,11 +53,15 @@ def for_session(spark: SparkSession) -> type[DataSource]:
 
 
 def register(spark: SparkSession) -> None:
-    """Register ``format("recordpress")`` with a session, and adapt it to the session.
+    """Register ``format("recordpress")`` and the functions for SQL with a session, and adapt it to the session.
 
     Tasks are sized for the number that the session runs at a time. If spark.sql.python.filterPushdown.enabled is true,
     filters on offset, timestamp, partition and topic reduce what is read. If it becomes false later, queries fail with
     Spark's DATA_SOURCE_PUSHDOWN_DISABLED until `register` is called again.
+
+    In SQL, ``rp_compress(value[, codec[, level]])``, ``rp_decompress(value[, codec])``, ``rp_crc32c(value)``,
+    ``rp_read_record_set(value)`` and ``rp_write_record_set(records[, codec[, level]])`` are the column functions of
+    `recordpress.spark.functions`; codec and level may be columns.
 
     Parameters
     ----------
@@ -66,5 +71,8 @@ def register(spark: SparkSession) -> None:
     --------
     >>> import recordpress
     >>> recordpress.spark.register(spark)
+    >>> spark.sql("SELECT rp_crc32c('123456789') AS crc").first().crc == 0xE3069283
+    True
     """
     spark.dataSource.register(for_session(spark))
+    register_functions(spark)

@@ -7,7 +7,7 @@
 
 Null gives null. `mode` says what becomes of a value that cannot be read, or written: FAILFAST, the default, fails the
 query with the error's text; PERMISSIVE gives null. A function makes a Column for the session that is active; it works
-with Spark Connect, too.
+with Spark Connect, too. `recordpress.spark.register` registers them for SQL.
 """
 
 from __future__ import annotations
@@ -29,14 +29,25 @@ from recordpress.dictionaries import DictionaryCodec, DictionaryStore
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.files import named
 from recordpress.spark._codecs import Codecs, registry_of
-from recordpress.spark._function_work import SET_COLUMNS, Checksum, Compress, Decompress, ReadSet, WriteSet
+from recordpress.spark._function_work import (
+    SET_COLUMNS,
+    Checksum,
+    Chosen,
+    Compress,
+    Decompress,
+    ReadSet,
+    WriteSet,
+    compress_as,
+    decompress_as,
+    write_as,
+)
 from recordpress.spark._modes import ON_CORRUPT_OF_VALUES, ValueMode
 from recordpress.spark._without_recordpress import opener
 from recordpress.spark.schema import spark_schema
 from recordpress.typing import CompressionType, Integer, Level
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, SparkSession
 
 __all__ = ["compress", "crc32c", "decompress", "read_record_set", "write_record_set"]
 
@@ -343,8 +354,21 @@ def _with_dictionaries(
 
 
 def _column(name: str, column: Column | str, work: Any, returns: str) -> Column:
-    """Return the column that `work` computes; `returns` is Spark's type, and unpickling needs no recordpress, so an
-    executor can report it missing."""
+    """Return the column that `work` computes; `returns` is Spark's type."""
+    from pyspark import TaskContext
+
+    if TaskContext.get() is not None:
+        raise ArgumentTypeError(
+            f"{name} makes columns and cannot be called with values: recordpress.spark.register(spark) registers "
+            f"rp_{name} for SQL",
+            field="column",
+        )
+    made: Column = _udf(name, work, returns)(column)
+    return made
+
+
+def _udf(name: str, work: Any, returns: str) -> Any:
+    """Return Spark's function of Arrow arrays. Unpickling needs no recordpress: an executor can report it missing."""
     from pyspark.sql import functions as of_spark
 
     functions: Any = of_spark  # arrow_udf is missing in its types
@@ -352,9 +376,21 @@ def _column(name: str, column: Column | str, work: Any, returns: str) -> Column:
 
     def of_arrays(arrays: Iterator[pa.Array]) -> Iterator[pa.Array]:
         work = opened(sent)
-        for array in arrays:
-            yield from work(array)
+        for given in arrays:  # a tuple if there are several columns
+            yield from work(*given) if isinstance(given, tuple) else work(given)
 
     of_arrays.__name__ = name
-    made: Column = functions.arrow_udf(of_arrays, returns)(column)
-    return made
+    return functions.arrow_udf(of_arrays, returns)
+
+
+def register_functions(spark: SparkSession) -> None:
+    """Register the functions for SQL, whose codecs and levels may be columns."""
+    records = f"array<{spark_schema(SET_COLUMNS).simpleString()}>"
+    for name, work, returns in (
+        ("rp_compress", Chosen("rp_compress", compress_as, 2), "binary"),
+        ("rp_decompress", Chosen("rp_decompress", decompress_as, 1), "binary"),
+        ("rp_crc32c", Checksum(), "bigint"),
+        ("rp_read_record_set", ReadSet(DEFAULT_MAX_SIZE, None, False), records),
+        ("rp_write_record_set", Chosen("rp_write_record_set", write_as, 2), "binary"),
+    ):
+        spark.udf.register(name, _udf(name, work, returns))
