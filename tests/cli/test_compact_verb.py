@@ -17,7 +17,7 @@ def test_the_verb(run: Run, tmp_path: Path) -> None:
     done = run("compact", tmp_path, "--json")
     schema = json.loads((Path(__file__).parents[2] / "docs" / "compact.schema.json").read_text())
     jsonschema.validate(done.json, schema)
-    assert done.status == 0 and done.json["partitions"][0]["segments_before"] == 19
+    assert done.status == 0 and done.json["partitions"][0]["segmentsBefore"] == 19
     done = run("compact", tmp_path, "--include-active-segment", "--codec", "zstd", "--level", "3")
     assert done.status == 0 and b"2 segments merged into 1" in done.out and b"t-0" in done.out
     assert b"0 segments merged into 0" in run("compact", tmp_path).out

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from recordpress._arguments import MOST_THREADS
+from recordpress._json_keys import camel_keys
 from recordpress._threads import cores
 from recordpress.cli._command import as_json, codec_plugins, verb
 from recordpress.cli._findings import plural
@@ -63,7 +64,7 @@ def command(path: str, as_json: bool, **options: Any) -> int:
     the command if it was interrupted. No broker may be running on LOG_DIR."""
     done = compact(path, **options)
     if as_json:
-        print_json({"partitions": [asdict(one) for one in done]})
+        print_json({"partitions": [camel_keys(asdict(one)) for one in done]})
         return CLEAN
     if done:
         print_table(

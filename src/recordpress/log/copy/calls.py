@@ -26,7 +26,7 @@ def compact(
     level: "Level" = None,
     min_gain: "float | None" = 0.0,
     include_active_segment: bool = False,
-    threads: "Integer" = 1,
+    threads: "Integer | None" = None,
     codecs: "CodecRegistry | None" = None,
 ) -> "list[CompactedPartition]":
     """Merge small neighbouring segments of a log dir, such as a streaming sink leaves, and join their small batches.
@@ -55,8 +55,8 @@ def compact(
         With a compression_type only.
     include_active_segment : bool
         Also merge the last segment of each partition, which a writer might append to.
-    threads : int
-        Number of segments that are made at a time.
+    threads : int, optional
+        Number of segments that are made at a time, by default one per core.
 
     Returns
     -------
@@ -90,12 +90,14 @@ def compact(
     >>> log, log.count()
     (<recordpress.log.Log: 1 partition, 2 segments>, 60)
     """
+    from recordpress._threads import cores
     from recordpress.codecs.choice import CodecChoice
     from recordpress.log.copy.compact import compact_here
     from recordpress.log.copy.transcode import TranscodeJob
 
     codec = CodecChoice(compression_type, level, codecs, is_optional=True)
-    job = TranscodeJob(codec, batch_bytes, min_gain, threads, max_message_bytes=max_message_bytes)
+    most = cores() if threads is None else threads
+    job = TranscodeJob(codec, batch_bytes, min_gain, most, max_message_bytes=max_message_bytes)
     return compact_here(job, path, segment_bytes, include_active_segment)
 
 
