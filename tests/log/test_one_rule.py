@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import os
 import pickle
 import random
 from collections.abc import Callable, Iterator
@@ -268,8 +269,11 @@ def test_a_store_with_checks_gives_the_same_records(first: int, tmp_path: Path) 
                 way(case)
 
 
+LOGS = 5000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 1400  # all of them: make full
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(200, 5000, 600))
+@pytest.mark.parametrize("first", range(200, LOGS, 600))
 def test_every_way_to_read_gives_the_same_records_of_many_logs(first: int, tmp_path: Path) -> None:
     wrong = [line for seed in range(first, first + 600) for line in check(seed, tmp_path, 1)]
     assert not wrong, "\n".join(wrong)
