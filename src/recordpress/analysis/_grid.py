@@ -1,4 +1,4 @@
-"""Parser of codecs and levels in lzbench's form: ``zstd,1,3/lz4/gzip,6``."""
+"""Parser of codecs and levels in lzbench's form, with ranges: ``zstd,1-3,19/lz4/gzip,6``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ Examples
 >>> DEFAULT_CANDIDATES
 'none/snappy/lz4/gzip,1,6/zstd,1,3,6'
 """
-_LEVEL = re.compile(r"-?[0-9]{1,6}")
+_LEVELS = re.compile(r"(-?[0-9]{1,6})(?:-(-?[0-9]{1,6}))?")
+_MAX_RANGE = 100  # levels
 
 
 class Setting(NamedTuple):
@@ -51,7 +52,8 @@ def parse_candidates(candidates: str, codecs: CodecRegistry | None = None) -> tu
     Parameters
     ----------
     candidates : str
-        Codecs with ``/`` between them, each with its levels after commas; without levels, Kafka's own.
+        Codecs with ``/`` between them, each with its levels, or ranges of at most 100 levels, after commas; without
+        levels, Kafka's own.
     codecs : CodecRegistry, optional
         Codec plug-ins, which may be named too.
 
@@ -63,8 +65,8 @@ def parse_candidates(candidates: str, codecs: CodecRegistry | None = None) -> tu
     Examples
     --------
     >>> from recordpress.analysis import parse_candidates
-    >>> [str(setting) for setting in parse_candidates("zstd,1,3/lz4")]
-    ['zstd 1', 'zstd 3', 'lz4']
+    >>> [str(setting) for setting in parse_candidates("zstd,1-3,19/lz4")]
+    ['zstd 1', 'zstd 2', 'zstd 3', 'zstd 19', 'lz4']
     """
     if not isinstance(candidates, str):
         message = f"candidates must be text, not {type(candidates).__name__}"
@@ -74,12 +76,21 @@ def parse_candidates(candidates: str, codecs: CodecRegistry | None = None) -> tu
 
 
 def _settings(part: str, candidates: str, codecs: CodecRegistry | None) -> list[Setting]:
-    codec, *levels = (word.strip() for word in part.split(","))
-    if not codec or not all(_LEVEL.fullmatch(level) for level in levels):
+    codec, *words = (word.strip() for word in part.split(","))
+    ranges = [_LEVELS.fullmatch(word) for word in words]
+    if not codec or not all(ranges):
         raise InvalidArgumentError(
-            f"candidates={shown_value(candidates)} is not of the form zstd,1,3/lz4/gzip,6", field="candidates"
+            f"candidates={shown_value(candidates)} is not of the form zstd,1-3,19/lz4/gzip,6", field="candidates"
         )
-    settings = [Setting(codec, int(level)) for level in levels] or [Setting(codec, None)]
+    settings: list[Setting] = [] if ranges else [Setting(codec, None)]
+    for found in filter(None, ranges):
+        first, last = int(found[1]), int(found[2] or found[1])
+        if not 0 <= last - first < _MAX_RANGE:
+            raise InvalidArgumentError(
+                f"{found[0]} is not a range of 1 to {_MAX_RANGE} levels, from the lowest to the highest",
+                field="candidates",
+            )
+        settings += (Setting(codec, level) for level in range(first, last + 1))
     for setting in settings:
         _check(setting, codecs)
     return settings

@@ -34,7 +34,7 @@ _TIMING = ("fastest", "median")
 @paths
 @click.option(
     "--candidates", "-e", metavar="CODECS", default=DEFAULT_CANDIDATES, show_default=True,
-    help="Codecs separated by /, each with its levels after commas.",
+    help="Codecs separated by /, each with levels or ranges of them after commas: zstd,1-3,19/lz4.",
 )  # fmt: skip
 @click.option(
     "--depth", "depths", metavar="N", multiple=True, type=click.IntRange(1, 10_000), default=(1, 10), show_default=True,
