@@ -130,7 +130,7 @@ def test_the_json_is_what_its_schema_says(partition: Path) -> None:
     for options in ({}, {"rate": "20MB/s", "price_gb": 0.1}):
         found = json.loads(json.dumps(recordpress.analyze(partition, GRID, **options).to_dict()))
         jsonschema.validate(found, schema)
-    assert list(found) == ["baseline", "cells", "recommendation", "savings", "sample", "versions"]
+    assert list(found) == ["baseline", "cells", "recommendation", "savings", "sample", "measurement", "versions"]
 
 
 def test_copies_with_what_is_recommended(tmp_path: Path) -> None:

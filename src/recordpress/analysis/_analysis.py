@@ -132,6 +132,9 @@ class Analysis:
         producers; see `recordpress.log.Estimate`. None for a file of lines.
     sample : dict
         What was measured, of how much.
+    measurement : dict
+        Where, when and on which machine: ``paths`` and ``topics``, ``started`` (ISO 8601, UTC) and ``seconds``, and
+        ``machine`` with processor, cores, system and Python.
     versions : dict of str to str
     findings : tuple of Finding
         Damage, which was left out.
@@ -151,6 +154,7 @@ class Analysis:
     recommendation: Mapping[str, Any]
     savings: Estimate | None
     sample: Mapping[str, Any]
+    measurement: Mapping[str, Any]
     versions: Mapping[str, str]
     findings: tuple[Finding, ...] = ()
     rate_bytes: float | None = None
@@ -163,6 +167,7 @@ class Analysis:
             "recommendation": camel_keys(self.recommendation),
             "savings": self.savings and self.savings.to_dict(),
             "sample": camel_keys(self.sample),
+            "measurement": dict(self.measurement),
             "versions": dict(self.versions),
         }
 

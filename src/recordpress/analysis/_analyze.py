@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 from recordpress._arguments import INT64_MAX, MOST_THREADS, integer, shown_value
-from recordpress._libraries import library_versions
-from recordpress._version import VERSION
 from recordpress.analysis._analysis import Analysis, Cell, Speed, pareto
 from recordpress.analysis._dictionary import evaluate
 from recordpress.analysis._grid import Setting, parse_candidates
@@ -18,6 +18,7 @@ from recordpress.analysis._measure import SPEED_BYTES, Measure, Size, memcpy_mb_
 from recordpress.analysis._rate import Rate, parse_rate, positive
 from recordpress.analysis._recommend import DEPTHS, Situation, choose, recommend
 from recordpress.analysis._sample import Sample, sample_log
+from recordpress.analysis.machine import machine_facts, software_versions
 from recordpress.codecs import CodecRegistry
 from recordpress.codecs.choice import CodecChoice
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -63,6 +64,7 @@ def analyze_log(
     produced = parse_rate(rate)
     price = None if price_gb is None else positive(price_gb, "price_gb")
     checked_progress(progress)
+    started, begun = datetime.now(UTC), time.monotonic()
 
     sample, log = sample_of(path, limit, number, codecs)
     meter = Meter(progress, len(sample.data) * len(settings) * len(multiples))
@@ -84,10 +86,24 @@ def analyze_log(
         recommendation={**recommend(chosen, by_depth, cells, now), "dictionary": dictionary},
         savings=savings,
         sample={**facts_of(sample, number), "skipped": skipped_in(log), "speed": _speeds(cells, timing)},
-        versions={"recordpress": VERSION, **library_versions()},
+        measurement={
+            "paths": _paths_of(path, log),
+            "topics": [] if log is None else list(log.topics),
+            "started": started.isoformat(timespec="seconds"),
+            "seconds": time.monotonic() - begun,
+            "machine": machine_facts(),
+        },
+        versions=software_versions(),
         findings=tuple(sample.findings),
         rate_bytes=_rate_bytes(produced, sample),
     )
+
+
+def _paths_of(path: Paths, log: Log | None) -> list[str]:
+    """Return the path that was given, or those of the partitions if there are several."""
+    if isinstance(path, str | os.PathLike) or log is None:
+        return [str(path)]
+    return [partition.url for partition in log.partitions]
 
 
 def checked_progress(progress: Callable[[Progress], object] | None) -> None:
