@@ -20,6 +20,8 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
+    from recordpress.log import Estimate
+
 HERE = Path(__file__).resolve().parent
 LOGS = HERE / "logs"
 OUT = HERE / "out"
@@ -115,14 +117,22 @@ def say_rest(count: int, what: str) -> None:
     say(f"  ... and {count - MOST_ROWS} more {what}\n" if count > MOST_ROWS else "")
 
 
-def estimate(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
-    """What codecs would save; batches keep their depth here."""
+def estimate(spark: SparkSession, options: argparse.Namespace) -> Estimate:
+    """What codecs would save batch by batch, and what the copy that follows would take."""
     import recordpress.spark
 
     chosen = options.codec if options.level is None else f"{options.codec},{options.level}"
     candidates = chosen if options.codec == "none" else "/".join(dict.fromkeys([chosen, "zstd,3", "lz4"]))
     with step(3, "Estimate from samples what codecs would save, batch by batch", about(options, 5)):
         rows = recordpress.spark.estimate(spark, options.logs, candidates).orderBy("topic", "bytesAfter").collect()
+        expected = recordpress.transcode(
+            options.logs,
+            options.out / COPY,
+            options.codec,
+            level=options.level,
+            batch_bytes=options.batch_bytes or None,
+            dry_run=True,
+        )
     rows = [row for row in rows if row.compressionType is not None]  # that of a topic without an intact record
     cells = [
         [
@@ -136,7 +146,7 @@ def estimate(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
     ]
     print_table(["topic", "codec", "ratio now", "ratio", "saves"], cells)
     say_rest(len(rows), "rows")
-    return rows
+    return expected
 
 
 def query(spark: SparkSession, options: argparse.Namespace, stored: list[Row]) -> None:
@@ -194,16 +204,23 @@ def parquet(spark: SparkSession, options: argparse.Namespace) -> None:
 
 
 def write_report(
-    spark: SparkSession, options: argparse.Namespace, stored: list[Row], expected: list[Row], is_same: bool
+    spark: SparkSession, options: argparse.Namespace, stored: list[Row], expected: Estimate, is_same: bool
 ) -> Path:
     from page import html_of, moments_of
 
     import recordpress.spark
 
+    level = "" if options.level is None else f" {options.level}"
+    joined = f", batches joined up to {options.batch_bytes:,} bytes" if options.batch_bytes else ""
+    facts = {
+        "what": f"{len(stored)} partitions recompressed to {options.codec}{level}{joined}",
+        "where": f"{options.logs} to {options.out / COPY}",
+    }
+
     with step(8, "Make a page of what was there before and after", about(options, 5)):
         copied = recordpress.spark.inventory(spark, options.out / COPY).collect()
         headers = spark.read.format("recordpress").option("rows", "batches").load(str(options.logs))
-        page = html_of(stored, copied, moments_of(headers), is_same=is_same, estimates=expected)
+        page = html_of(stored, copied, moments_of(headers), is_same=is_same, expected=expected, facts=facts)
         path = options.out / REPORT
         path.write_text(page, encoding="utf-8")
     return path

@@ -1,25 +1,31 @@
-"""The demo's HTML page: bytes by codec and batch depths before and after a recompression, and time lines.
+"""The demo's HTML page: what a recompression saved, and what was expected; codecs, batch depths and time lines.
 
-Its data are rows of `recordpress.spark.inventory` and of ``level=batches``, which both come from headers alone.
+Its data are rows of `recordpress.spark.inventory` and of ``rows=batches``, which both come from headers alone, and the
+estimate of `recordpress.transcode`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recordpress.analysis.html import WIDTH, page, svg, table, text
+from recordpress.analysis.html import CHARACTER, Plot, figures, page, percent, plot, settings, size, table
+from recordpress.analysis.machine import machine_facts, software_versions
+from recordpress.log.copy.savings import savings_by_topic
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
+    from recordpress.log import Estimate
+
 _BUCKETS = 60
 _TIME_LINES = 12
-_LEFT, _RIGHT, _TOP, _BOTTOM = 80, 20, 24, 40
-_HEIGHT, _LOW = 240, 130
-_ROW = 46  # of the two bars of a codec
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 8, 26, 44
+_HEIGHT, _LOW = 250, 130
+_ROW = 48  # of the two bars of a codec
+_LEGEND = (("before", "one"), ("after", "two"))
 
 
 class Moment(NamedTuple):
@@ -34,7 +40,7 @@ class Moment(NamedTuple):
 def moments_of(batches: DataFrame) -> list[Moment]:
     """Return records and bytes over time: for each topic up to 61 buckets of equal length, empty ones included.
 
-    `batches` are rows of ``level=batches``. A batch counts at its largest timestamp.
+    `batches` are rows of ``rows=batches``. A batch counts at its largest timestamp.
     """
     timed = batches.where("NOT isControl AND maxTimestamp IS NOT NULL").selectExpr(
         "topic", "unix_millis(maxTimestamp) AS time", "coalesce(recordsCount, 0) AS records", "size"
@@ -45,8 +51,8 @@ def moments_of(batches: DataFrame) -> list[Moment]:
     numbered = lengths.selectExpr("topic", "least", "length", "(time - least) div length AS number", "records", "size")
     found = numbered.groupBy("topic", "least", "length", "number").sum("records", "size").collect()
     topics: dict[Any, dict[int, tuple[int, int]]] = {}
-    for topic, least, length, number, records, size in found:
-        topics.setdefault((topic, least, length), {})[number] = (records, size)
+    for topic, least, length, number, records, stored in found:
+        topics.setdefault((topic, least, length), {})[number] = (records, stored)
     return [
         Moment(topic, _time(least + number * length), *counts.get(number, (0, 0)))
         for (topic, least, length), counts in sorted(topics.items(), key=lambda item: item[0][0] or "")
@@ -64,51 +70,111 @@ def html_of(
     moments: Sequence[Moment] = (),
     *,
     is_same: bool | None = None,
-    estimates: Iterable[Row] = (),
+    expected: Estimate | None = None,
+    facts: Mapping[str, str] | None = None,
 ) -> str:
     """Return the page.
 
     `before` and `after` are rows of `recordpress.spark.inventory` on the source and on the copy, `is_same` is the
-    result of a comparison, and `estimates` are rows of `recordpress.spark.estimate` on the source.
+    result of a comparison, `expected` is the estimate of the copy before it was made, and `facts` say what was copied
+    and where.
     """
-    guesses = list(estimates)
     parts = [
-        "<h1>A Kafka log, before and after</h1>",
-        f"<p>{escape(_summary(before, after, is_same))}</p>",
-        _legend(),
+        f'<p class="kicker">recordpress demo · {datetime.now(UTC):%Y-%m-%d %H:%M} UTC</p>',
+        f"<h1>{escape(_headline(before, after))}</h1>",
+        f"<p>{escape(_proof(after, is_same))}</p>",
+        figures(_figures(before, after, is_same)),
+        *(("<h2>Expected and achieved</h2>", *_expected(expected, after)) if expected else ()),
         "<h2>Bytes by codec</h2>",
         _codecs(before, after),
         "<h2>Records by depth of their batch</h2>",
         _depths(before, after),
-        *(("<h2>Records over time, before</h2>", _time_lines(moments)) if moments else ()),
         "<h2>Topics</h2>",
         _topics(before, after),
-        *(("<h2>What was expected, from samples</h2>", _estimates(guesses)) if guesses else ()),
+        *(("<h2>Records over time, before</h2>", _time_lines(moments)) if moments else ()),
+        "<h2>What was measured</h2>",
+        settings({**(facts or {}), **_machine()}),
     ]
     return page("recordpress: before and after", parts)
 
 
-def _summary(before: Sequence[Row], after: Sequence[Row], is_same: bool | None) -> str:
-    old, new = (sum(row.bytes for row in rows) for rows in (before, after))
-    proof = {None: "", True: " Every record was found again in the copy.", False: " The copy differs."}[is_same]
-    return f"{old:,} bytes became {new:,}: {_saved(old, new)} less. {_records(after):,} records in the copy.{proof}"
+# ---- words
 
 
-def _saved(old: int, new: int) -> str:
-    return f"{100 * (1 - new / old) if old else 0:.1f} %"
+def _bytes(rows: Sequence[Row]) -> int:
+    return sum(row.bytes for row in rows)
 
 
 def _records(rows: Sequence[Row]) -> int:
     return sum(row.records for row in rows)
 
 
-def _legend() -> str:
-    parts = []
-    for number, (name, kind) in enumerate((("before", "one"), ("after", "two"))):
-        x = _LEFT + 90 * number
-        parts.append(f'<rect x="{x}" y="4" width="12" height="12" class="{kind}"/>')
-        parts.append(text(x + 18, 14, name))
-    return svg(20, "the colors of before and after", parts)
+def _saved(old: int, new: int) -> str:
+    return percent(1 - new / old if old else 0)
+
+
+def _headline(before: Sequence[Row], after: Sequence[Row]) -> str:
+    old, new = _bytes(before), _bytes(after)
+    return f"The copy takes {_saved(old, new)} less space" if new <= old else "The copy takes more space"
+
+
+def _proof(after: Sequence[Row], is_same: bool | None) -> str:
+    proof = {None: "", True: " Every record was found again in the copy.", False: " The copy differs."}[is_same]
+    return f"{_records(after):,} records in the copy, each at its offset.{proof}"
+
+
+def _figures(before: Sequence[Row], after: Sequence[Row], is_same: bool | None) -> list[tuple[str, str, str]]:
+    counts = [_batches(rows) for rows in (before, after)]
+    depths = [_records(rows) / max(count, 1) for rows, count in zip((before, after), counts, strict=True)]
+    return [
+        ("before", size(_bytes(before)), f"{_bytes(before):,} bytes"),
+        ("after", size(_bytes(after)), f"{_bytes(after):,} bytes"),
+        ("records per batch", f"{depths[1]:,.0f}", f"{depths[0]:,.0f} before"),
+        ("verified", {None: "no", True: "yes", False: "differs"}[is_same], "digests of all records"),
+    ]
+
+
+def _batches(rows: Sequence[Row]) -> int:
+    return sum(share["batches"] for row in rows for share in (row.depths or {}).values())
+
+
+def _machine() -> dict[str, str]:
+    machine = machine_facts()
+    return {
+        "machine": f"{machine['processor']}; cores: {machine['cores']}",
+        "system": f"{machine['system']}, {machine['python']}",
+        "software": ", ".join(f"{name} {version}" for name, version in software_versions().items()),
+    }
+
+
+# ---- tables
+
+
+def _expected(estimate: Estimate, after: Sequence[Row]) -> list[str]:
+    rows = []
+    for topic, stored, ways in savings_by_topic(estimate):
+        mine = [row for row in after if topic == "(all)" or row.topic == topic]
+        alone, joined, _ = (way and f"{size(way.bytes_after)}, {percent(way.change(stored)[0])}" for way in ways)
+        reached = f"{size(_bytes(mine))}, {percent(_bytes(mine) / stored - 1)}"
+        rows.append((topic or "-", size(stored), alone or "-", joined or "-", reached))
+    return [
+        table(("topic", "stored", "expected: codec alone", "expected: joined", "achieved"), rows),
+        '<p class="note">Expected is what recordpress.transcode(dry_run=True) found before the copy was made: it '
+        "recompresses a sample, and all of a small log, batch by batch (codec alone) and with small batches joined. "
+        "Achieved is the copy itself. Spark may split a large segment among tasks, which join no batches of each "
+        "other, so a little less is achieved there.</p>",
+    ]
+
+
+def _topics(before: Sequence[Row], after: Sequence[Row]) -> str:
+    rows = []
+    for topic in sorted({row.topic or "" for row in [*before, *after]}):
+        old, new = ([row for row in rows if (row.topic or "") == topic] for rows in (before, after))
+        names = [", ".join(sorted(_shares(rows, "codecs", "bytes"))) for rows in (old, new)]
+        counts = (f"{_bytes(old):,}", f"{_bytes(new):,}", _saved(_bytes(old), _bytes(new)))
+        records = dict.fromkeys(f"{_records(rows):,}" for rows in (old, new))  # one number if they are equal
+        rows.append((topic, " → ".join(names), *counts, " → ".join(records)))
+    return table(("topic", "codec", "bytes before", "bytes after", "saved", "records"), rows)
 
 
 # ---- plots
@@ -127,16 +193,19 @@ def _codecs(before: Sequence[Row], after: Sequence[Row]) -> str:
     old, new = (_shares(rows, "codecs", "bytes") for rows in (before, after))
     names = sorted({*old, *new}, key=lambda name: -old.get(name, 0))
     most = max([*old.values(), *new.values(), 1])
-    longest = WIDTH - _LEFT - _RIGHT - 110
-    parts = []
-    for number, name in enumerate(names):
-        y = number * _ROW
-        parts.append(text(_LEFT - 8, y + 24, name, "", "end"))
-        for place, (sizes, kind) in enumerate(((old, "one"), (new, "two"))):
-            width, at = longest * sizes.get(name, 0) / most, y + 4 + 18 * place
-            parts.append(f'<rect x="{_LEFT}" y="{at}" width="{width:.1f}" height="16" class="{kind}"/>')
-            parts.append(text(_LEFT + width + 8, at + 12, f"{sizes.get(name, 0):,}", "faint"))
-    return svg(_ROW * len(names) + 4, "bytes by codec before and after", parts)
+
+    def draw(canvas: Plot) -> None:
+        canvas.legend(_LEGEND, _LEFT, 12)
+        longest = canvas.width - _LEFT - _RIGHT - CHARACTER * 12
+        for number, name in enumerate(names):
+            top = _TOP + number * _ROW
+            canvas.write(_LEFT - 8, top + 23, name, "", "end")
+            for place, (sizes, kind) in enumerate(((old, "one"), (new, "two"))):
+                wide, at = longest * sizes.get(name, 0) / most, top + 2 + 20 * place
+                canvas.bar(_LEFT, at, wide, 16, kind)
+                canvas.write(_LEFT + wide + 6, at + 12, size(sizes.get(name, 0)), "faint")
+
+    return plot(_TOP + _ROW * len(names) + 4, "bytes by codec before and after", "", draw)
 
 
 def _depths(before: Sequence[Row], after: Sequence[Row]) -> str:
@@ -144,14 +213,23 @@ def _depths(before: Sequence[Row], after: Sequence[Row]) -> str:
     old, new = (_parts_of_all(_shares(rows, "depths", "records")) for rows in (before, after))
     most = max([*old.values(), *new.values(), 0.01])
     keys = _powers({*old, *new})
-    width = (WIDTH - _LEFT - _RIGHT) / max(len(keys), 1)
-    parts = _frame(f"{100 * most:.0f} %", "records per batch")
-    for number, depth in enumerate(keys):
-        x = _LEFT + number * width
-        parts.append(text(x + width / 2, _HEIGHT - _BOTTOM + 16, _range(depth, len(keys)), "faint", "middle"))
-        for place, (shares, kind) in enumerate(((old, "one"), (new, "two"))):
-            parts.append(_column(x + width * (0.1 + 0.4 * place), width * 0.4, shares.get(depth, 0) / most, kind))
-    return svg(_HEIGHT, "share of records by depth of batch, before and after", parts)
+
+    def draw(canvas: Plot) -> None:
+        canvas.legend(_LEGEND, _LEFT, 12)
+        wide = (canvas.width - _LEFT - _RIGHT) / max(len(keys), 1)
+        _frame(canvas, percent(most, 0), "records per batch, at least (log scale)")
+        step = 1 if wide > CHARACTER * 6 else 2  # every second label fits
+        for number, depth in enumerate(keys):
+            x = _LEFT + number * wide
+            if number % step == 0:
+                canvas.write(x + wide / 2, canvas.height - _BOTTOM + 16, f"{depth:,}", "faint", "middle")
+            for place, (shares, kind) in enumerate(((old, "one"), (new, "two"))):
+                _column(canvas, x + wide * (0.1 + 0.4 * place), wide * 0.4, shares.get(depth, 0) / most, kind)
+
+    caption = (
+        "Share of all records that lie in batches of this depth: the deeper the batches, the better they compress."
+    )
+    return plot(_HEIGHT, "share of records by depth of batch, before and after", caption, draw)
 
 
 def _parts_of_all(shares: Mapping[int, int]) -> dict[int, float]:
@@ -162,10 +240,6 @@ def _parts_of_all(shares: Mapping[int, int]) -> dict[int, float]:
 def _powers(depths: set[int]) -> list[int]:
     """Return every bucket from the shallowest to the deepest."""
     return [1 << power for power in range(64) if depths and min(depths) <= 1 << power <= max(depths)]
-
-
-def _range(depth: int, count: int) -> str:
-    return str(depth) if depth == 1 or count > 10 else f"{depth}-{2 * depth - 1}"
 
 
 def _time_lines(moments: Sequence[Moment]) -> str:
@@ -182,57 +256,32 @@ def _time_lines(moments: Sequence[Moment]) -> str:
 
 def _time_line(topic: str, moments: Sequence[Moment]) -> str:
     most = max(max(moment.records for moment in moments), 1)
-    width = (WIDTH - _LEFT - _RIGHT) / len(moments)
-    parts = _frame(f"{most:,}", "", _LOW)
-    parts += [
-        _column(_LEFT + number * width, width * 0.9, moment.records / most, "one", _LOW)
-        for number, moment in enumerate(moments)
-    ]
-    first, last = (f"{moment.start:%Y-%m-%d %H:%M:%S} UTC" for moment in (moments[0], moments[-1]))
-    parts.append(text(_LEFT, _LOW - _BOTTOM + 16, first, "faint"))
-    if last != first:
-        parts.append(text(WIDTH - _RIGHT, _LOW - _BOTTOM + 16, last, "faint", "end"))
-    return svg(_LOW - 14, f"records of {topic} over time", parts)
+    ends = [moments[0].start, moments[-1].start]
+
+    def draw(canvas: Plot) -> None:
+        wide = (canvas.width - _LEFT - _RIGHT) / len(moments)
+        _frame(canvas, f"{most:,}", "")
+        for number, moment in enumerate(moments):
+            _column(canvas, _LEFT + number * wide, wide * 0.9, moment.records / most, "one")
+        pattern = "%H:%M:%S" if ends[0].date() == ends[1].date() else "%Y-%m-%d %H:%M"
+        first, last = (f"{end:{pattern}}" for end in ends)
+        canvas.write(_LEFT, canvas.height - _BOTTOM + 16, first, "faint")
+        if last != first:
+            canvas.write(canvas.width - _RIGHT, canvas.height - _BOTTOM + 16, last, "faint", "end")
+
+    caption = f"Records in each of {len(moments)} equal spans, from {ends[0]:%Y-%m-%d %H:%M:%S} UTC on."
+    return plot(_LOW, f"records of {topic} over time", caption, draw)
 
 
-def _frame(most: str, below: str, height: int = _HEIGHT) -> list[str]:
-    bottom = height - _BOTTOM
-    lines = [f'<line x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{y}" y2="{y}" class="grid"/>' for y in (_TOP, bottom)]
-    named = [text((_LEFT + WIDTH - _RIGHT) / 2, height - 6, below, "", "middle")] if below else []
-    ends = [text(_LEFT - 8, y + 4, label, "faint", "end") for y, label in ((_TOP, most), (bottom, "0"))]
-    return [*lines, *ends, *named]
+def _frame(canvas: Plot, most: str, below: str) -> None:
+    bottom = canvas.height - _BOTTOM
+    for y, label in ((_TOP, most), (bottom, "0")):
+        canvas.line(_LEFT, y, canvas.width - _RIGHT, y)
+        canvas.write(_LEFT - 8, y + 4, label, "faint", "end")
+    if below:
+        canvas.write((_LEFT + canvas.width - _RIGHT) / 2, canvas.height - 6, below, "", "middle")
 
 
-def _column(x: float, width: float, share: float, kind: str, bottom: int = _HEIGHT) -> str:
-    height = share * (bottom - _TOP - _BOTTOM)
-    y = bottom - _BOTTOM - height
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" stroke="none" class="{kind}"/>'
-
-
-# ---- tables
-
-
-def _topics(before: Sequence[Row], after: Sequence[Row]) -> str:
-    rows = []
-    for topic in sorted({row.topic or "" for row in [*before, *after]}):
-        old, new = ([row for row in rows if (row.topic or "") == topic] for rows in (before, after))
-        sizes = [sum(row.bytes for row in rows) for rows in (old, new)]
-        names = [", ".join(sorted(_shares(rows, "codecs", "bytes"))) for rows in (old, new)]
-        counts = (f"{sizes[0]:,}", f"{sizes[1]:,}", _saved(*sizes), f"{_records(old):,}", f"{_records(new):,}")
-        rows.append((topic, " → ".join(names), *counts))
-    return table(("topic", "codec", "bytes before", "bytes after", "saved", "records before", "records after"), rows)
-
-
-def _estimates(rows: Sequence[Row]) -> str:
-    cells = [
-        (
-            row.topic or "",
-            row.compressionType if row.level is None else f"{row.compressionType} {row.level}",
-            f"{row.ratioBefore:.2f}",
-            f"{row.ratio:.2f}",
-            f"{100 * row.saved:.1f} %",
-        )
-        for row in rows
-        if row.compressionType is not None
-    ]
-    return table(("topic", "codec", "ratio before", "ratio", "would save"), cells)
+def _column(canvas: Plot, x: float, width: float, share: float, kind: str) -> None:
+    height = share * (canvas.height - _TOP - _BOTTOM)
+    canvas.bar(x, canvas.height - _BOTTOM - height, width, height, kind)

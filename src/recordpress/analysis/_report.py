@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from html import escape
-from typing import NamedTuple
 
 from recordpress.analysis._analysis import Analysis, Cell
-from recordpress.analysis.html import WIDTH, page, svg, table, text
+from recordpress.analysis.html import LogAxis, Plot, figures, page, percent, plot, settings, size, table
+from recordpress.log.copy.savings import Saving, savings_by_topic
 
-HEIGHT = 380
-_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 110, 20, 50
-_TICKS = 5
-_LINE, _CHARACTER = 13, 7  # pixels of a text of 12 pixels
-
-
-class _Axis(NamedTuple):
-    """Logarithmic scale from the least value to the greatest, in pixels."""
-
-    least: float
-    most: float
-    start: float
-    end: float
-
-    def at(self, value: float) -> float:
-        share = math.log(value / self.least) / math.log(self.most / self.least)
-        return self.start + share * (self.end - self.start)
-
-    def ticks(self) -> list[float]:
-        step = math.log(self.most / self.least) / (_TICKS - 1)
-        return [self.least * math.exp(step * number) for number in range(_TICKS)]
+_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 390, 52, 16, 26, 46
+_SPACE = "\N{NO-BREAK SPACE}"
+_KINDS = ("one", "two")  # of the stored depth, and of deeper batches
 
 
 def html_of(found: Analysis) -> str:
@@ -51,148 +32,172 @@ def html_of(found: Analysis) -> str:
     >>> html_of(recordpress.analyze("demo/logs/sessions-0", "none/zstd,3")).startswith("<!DOCTYPE html>")
     True
     """
+    advice = found.recommendation
     parts = [
-        "<h1>Compression analysis</h1>",
+        f'<p class="kicker">recordpress analyze · {escape(_names(found))} · {escape(_moment(found))}</p>',
+        f"<h1>{escape(_headline(found))}</h1>",
         f"<p>{escape(_summary(found))}</p>",
-        "<h2>Recommended settings</h2>",
-        f"<pre>{escape(chr(10).join(found.recommendation['lines']))}</pre>",
-        *(f"<p>{escape(words)}</p>" for words in [_dictionary(found)] if words),
-        *(f"<p>{escape(warning)}</p>" for warning in found.recommendation["warnings"]),
-        "<h2>Stored today and as recommended</h2>",
-        _bars(found),
-        "<h2>Ratio against speed</h2>",
-        _scatter(found.cells),
-        "<h2>Ratio by depth</h2>",
+        figures(_figures(found)),
+        "<h2>Set this in the producer</h2>",
+        f"<pre>{escape(chr(10).join(advice['lines']))}</pre>",
+        *(f"<p>Note: {escape(warning)}.</p>" for warning in advice["warnings"]),
+        "<h2>Shrink what is stored</h2>",
+        *_savings(found),
+        "<h2>The bill</h2>",
+        *_bill(found),
+        "<h2>Ratio and speed of each codec</h2>",
+        _scatter(found),
+        "<h2>What deeper batches give</h2>",
         _by_depth(found),
+        *(f"<p>{escape(words)}</p>" for words in [_dictionary(found)] if words),
         "<h2>All figures</h2>",
-        _table(found.cells),
-        f"<p>{escape(', '.join(f'{name} {version}' for name, version in found.versions.items()))}</p>",
+        _cells(found),
+        "<h2>What was measured</h2>",
+        settings(_measurement(found)),
     ]
-    return page("recordpress analyze", parts)
+    return page(f"recordpress analyze: {_names(found)}", parts)
 
 
-def _summary(found: Analysis) -> str:
-    sample = found.sample
-    return (
-        f"A sample of {sample['records']:,} records ({sample['bytes']:,} bytes uncompressed, "
-        f"{100 * sample['coverage']:.1f} % of all, seed {sample['seed']}) was written by each codec and read back. "
-        f"Batches hold {found.baseline['mean_batch_records']:.1f} records today."
-    )
+# ---- words
 
 
-def _dictionary(found: Analysis) -> str:
-    """Return the section on the dictionary."""
-    advice = found.recommendation["dictionary"]
-    return f"{advice['summary'].capitalize()}." if advice else ""
+def _names(found: Analysis) -> str:
+    several = found.measurement["topics"] or found.measurement["paths"]
+    return several[0] if len(several) == 1 else f"{several[0]} and {len(several) - 1} more"
+
+
+def _moment(found: Analysis) -> str:
+    return f"{found.measurement['started'][:16].replace('T', ' ')} UTC"
 
 
 def _label(cell: Cell) -> str:
     return cell.compression_type if cell.level is None else f"{cell.compression_type} {cell.level}"
 
 
-# ---- plots
-
-
-def _axes(values: Sequence[tuple[float, float]], below: str, left: str) -> tuple[_Axis, _Axis, list[str]]:
-    xs, ys = ([point[number] for point in values] for number in (0, 1))
-    across = _Axis(min(xs) * 0.9, max(xs) * 1.1, _LEFT, WIDTH - _RIGHT)
-    up = _Axis(min(ys) * 0.95, max(ys) * 1.05, HEIGHT - _BOTTOM, _TOP)
-    parts = []
-    for value in across.ticks():
-        x = across.at(value)
-        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{HEIGHT - _BOTTOM}" class="grid"/>')
-        parts.append(text(x, HEIGHT - _BOTTOM + 18, _short(value), "faint", "middle"))
-    for value in up.ticks():
-        y = up.at(value)
-        parts.append(f'<line x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>')
-        parts.append(text(_LEFT - 8, y + 4, _short(value), "faint", "end"))
-    parts.append(text((_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 10, below, "", "middle"))
-    parts.append(text(_LEFT, 12, left))
-    return across, up, parts
-
-
-def _short(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _scatter(cells: Sequence[Cell]) -> str:
-    """Draw each cell; the least depth has its own color, and the Pareto fronts are lines."""
-    across, up, parts = _axes(
-        [(cell.speed.compress_mb_s, cell.ratio) for cell in cells], "MB/s to compress, one thread", "ratio"
-    )
-    labels, points = _Labels(), []
-    for depth in sorted({cell.depth for cell in cells}):
-        row = [cell for cell in cells if cell.depth == depth]
-        kind = "one" if depth == 1 else "two"
-        front = sorted((cell for cell in row if cell.is_best), key=lambda cell: cell.speed.compress_mb_s)
-        parts.append(_path([(across.at(cell.speed.compress_mb_s), up.at(cell.ratio)) for cell in front], kind))
-        for cell in row:
-            x, y = across.at(cell.speed.compress_mb_s), up.at(cell.ratio)
-            points.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{4 if cell.is_best else 3}" class="{kind}"/>')
-            labels.add(x, y, f"{_label(cell)}, {depth:g}x", kind)
-    return svg(HEIGHT, "ratio against compression speed of all cells", parts + labels.parts + points)
-
-
-class _Labels:
-    """Place texts next to points, or above or below if another text is in the way."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self._taken: list[tuple[float, float, float]] = []  # left, right, baseline
-
-    def add(self, x: float, y: float, words: str, kind: str) -> None:
-        left, right = x + 7, x + 7 + _CHARACTER * len(words)
-        shifts = sorted((step * _LINE for step in range(-12, 13)), key=lambda shift: (abs(shift), -shift))
-        places = [y + 4 + shift for shift in shifts if _TOP + 4 < y + 4 + shift < HEIGHT - _BOTTOM]
-        base = next((place for place in places if self._is_free(left, right, place)), y + 4)
-        self._taken.append((left, right, base))
-        if base != y + 4:
-            self.parts.append(_path([(x, y), (left - 1, base - 4)], f"{kind} leader"))
-        self.parts.append(text(left, base, words, kind))
-
-    def _is_free(self, left: float, right: float, base: float) -> bool:
-        return all(
-            right <= other_left or left >= other_right or abs(base - other) >= _LINE
-            for other_left, other_right, other in self._taken
-        )
-
-
-def _path(points: Sequence[tuple[float, float]], kind: str) -> str:
-    steps = " L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-    return f'<path d="M{steps}" class="{kind}" style="fill: none"/>'
-
-
-def _by_depth(found: Analysis) -> str:
-    """Return the recommended codec with batches of other depths."""
+def _chosen(found: Analysis) -> Cell:
     advice = found.recommendation
-    points = [(float(one["depth"]), float(one["ratio"])) for one in advice["by_depth"]]
-    across, up, parts = _axes(
-        points, "records per batch, as a multiple of today's", f"ratio of {advice['compression_type']}"
+    return next(
+        cell
+        for cell in found.cells
+        if (cell.compression_type, cell.level, cell.depth)
+        == (advice["compression_type"], advice["level"], advice["depth"])
     )
-    places = [(across.at(x), up.at(y)) for x, y in points]
-    parts.append(_path(places, "one"))
-    for (x, y), (depth, ratio) in zip(places, points, strict=True):
-        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" class="one"/>')
-        parts.append(text(x + 7, y + 14, f"{depth:g}x: {ratio:.2f}", "one"))
-    return svg(HEIGHT, "ratio by depth", parts)
 
 
-def _bars(found: Analysis) -> str:
-    """Return a bar chart of bytes per record."""
-    today = float(found.baseline["bytes_per_record"])
-    advised = today * (1 - found.recommendation["saves"]["share"])
-    longest = WIDTH - _LEFT - _RIGHT - 60
-    parts = []
-    for number, (name, value, kind) in enumerate((("today", today, "one"), ("advised", advised, "two"))):
-        y, width = 8 + 40 * number, longest * value / max(today, advised)
-        parts.append(text(_LEFT - 8, y + 20, name, "", "end"))
-        parts.append(f'<rect x="{_LEFT}" y="{y}" width="{width:.1f}" height="30" class="{kind}"/>')
-        parts.append(text(_LEFT + width + 8, y + 20, f"{value:.1f} bytes per record"))
-    return svg(90, "bytes per record today and as recommended", parts)
+def _headline(found: Analysis) -> str:
+    share, cell = found.recommendation["saves"]["share"], _chosen(found)
+    what = f"with {_label(cell)}"
+    if cell.depth > min(one.depth for one in found.cells):
+        what += f" and batches {cell.depth:g} times as deep"
+    return (
+        f"{percent(share)} less space {what}" if share > 0 else f"Nothing to save: {percent(-share)} more space {what}"
+    )
 
 
-def _table(cells: Sequence[Cell]) -> str:
-    names = ("codec", "depth", "records per batch", "ratio", "bytes per record", "compress MB/s", "decompress MB/s")
+def _summary(found: Analysis) -> str:
+    now, sample = found.baseline, found.sample
+    codecs = ", ".join(sorted(now["codecs"])) or "lines of text"
+    covered = "all records" if sample["coverage"] > 0.9995 else f"a sample of {percent(sample['coverage'])}"
+    return (
+        f"Today: {size(now['bytes'])} ({codecs}), {now['mean_batch_records']:.1f} records per batch. Each codec wrote "
+        f"{covered}, batch by batch, and every batch was read back and compared."
+    )
+
+
+def _figures(found: Analysis) -> list[tuple[str, str, str]]:
+    cell, saves, now = _chosen(found), found.recommendation["saves"], found.baseline
+    cards = [
+        ("saved", percent(saves["share"]), f"{size(saves['bytes'])} of {size(now['bytes'])}"),
+        ("per record", f"{cell.bytes_per_record:.1f} B", f"{now['bytes_per_record']:.1f} B today"),
+        (
+            "to write, one thread",
+            f"{cell.speed.compress_mb_s:,.0f} MB/s",
+            f"± {percent(cell.speed.compress_spread, 0)} in {cell.speed.rounds} calls",
+        ),
+        (
+            "to read, one thread",
+            f"{cell.speed.decompress_mb_s:,.0f} MB/s",
+            f"± {percent(cell.speed.decompress_spread, 0)} in {cell.speed.rounds} calls",
+        ),
+    ]
+    if "bytes_a_day" in saves:
+        cards.append(("saved a day", size(saves["bytes_a_day"]), f"at {_rate(found)}"))
+    return cards
+
+
+def _rate(found: Analysis) -> str:
+    return f"{(found.rate_bytes or 0) / 1e6:,.1f} MB/s of uncompressed records"
+
+
+def _dictionary(found: Analysis) -> str:
+    advice = found.recommendation["dictionary"]
+    return f"{advice['summary'][:1].upper()}{advice['summary'][1:]}." if advice else ""
+
+
+# ---- tables
+
+
+def _savings(found: Analysis) -> list[str]:
+    """Return the sizes of copies with the recommended codec and level."""
+    if found.savings is None:
+        return ["<p>A file of lines is not a log: nothing is stored yet.</p>"]
+    rows = [
+        (topic or "-", size(before), *(_saving(saving, before) for saving in ways))
+        for topic, before, ways in savings_by_topic(found.savings)
+    ]
+    limit = f" of up to {size(found.savings.batch_bytes)}" if found.savings.batch_bytes else ""
+    whole = found.savings.sampled_bytes == found.savings.bytes_before
+    proof = (
+        "Everything was recompressed, so the figures are exact."
+        if whole
+        else f"Measured on {size(found.savings.sampled_bytes)}; ± is the 95 % confidence interval."
+    )
+    return [
+        "<p>The settings above count for new records. <code>recordpress transcode</code> copies the stored ones with "
+        "this codec and level, and keeps all offsets.</p>",
+        table(("topic", "stored", "codec alone", "joined", "settled"), rows),
+        f'<p class="note">joined: small batches become batches{limit}, each of one producer. settled: producers that '
+        f"can no longer send lose their ids, so that their batches are joined too. {proof}</p>",
+    ]
+
+
+def _saving(saving: Saving | None, before: int) -> str:
+    if saving is None or not before:
+        return "-"
+    share, likely = saving.change(before)
+    return f"{size(saving.bytes_after)}, {percent(share, sign='+')}" + (f" ± {percent(likely)}" if likely else "")
+
+
+def _bill(found: Analysis) -> list[str]:
+    """Return what storage and CPU time cost, as far as rate and price are known."""
+    saves, price = found.recommendation["saves"], found.recommendation["saves"].get("price")
+    rows = [("stored now", f"{size(saves['bytes'])} less", _price(price))]
+    if "bytes_a_day" in saves:
+        rows += [
+            ("written each day", f"{size(saves['bytes_a_day'])} less", _price(saves.get("price_a_day"))),
+            ("compression each day", f"{saves['compress_cpu_seconds_a_day']:,.0f} s of CPU time", "-"),
+            ("each reader, each day", f"{saves['decompress_cpu_seconds_a_day']:,.0f} s of CPU time", "-"),
+        ]
+    missing = [
+        *([] if found.rate_bytes else ["--rate for CPU time and bytes per day"]),
+        *([] if price is not None else ["--price-gb for the price of storage"]),
+    ]
+    note = f"At {_rate(found)}." if found.rate_bytes else ""
+    more = f"Give {' and '.join(missing)}." if missing else ""
+    return [
+        table(("", "bytes and time", "price of storage"), rows),
+        f'<p class="note">{escape(" ".join(filter(None, (note, more))))}</p>',
+    ]
+
+
+def _price(saved: float | None) -> str:
+    if saved is None:
+        return "-"
+    return "under 0.01 less" if 0 < saved < 0.01 else f"{saved:,.2f} less"
+
+
+def _cells(found: Analysis) -> str:
+    names = ("codec", "depth", "records per batch", "ratio", "bytes per record", "write MB/s", "read MB/s")
     rows = [
         (
             _label(cell) + (" *" if cell.is_best else ""),
@@ -200,9 +205,123 @@ def _table(cells: Sequence[Cell]) -> str:
             "varies" if cell.batch_records is None else f"{cell.batch_records:,}",
             f"{cell.ratio:.2f}",
             f"{cell.bytes_per_record:.1f}",
-            f"{cell.speed.compress_mb_s:,.0f}",
-            f"{cell.speed.decompress_mb_s:,.0f}",
+            f"{cell.speed.compress_mb_s:,.0f} ±{_SPACE}{percent(cell.speed.compress_spread, 0)}",
+            f"{cell.speed.decompress_mb_s:,.0f} ±{_SPACE}{percent(cell.speed.decompress_spread, 0)}",
         )
-        for cell in cells
+        for cell in found.cells
     ]
-    return f"{table(names, rows)}\n<p>* on the Pareto front of its depth</p>"
+    return (
+        f"{table(names, rows, found.cells.index(_chosen(found)))}\n"
+        '<p class="note">* no other cell of the same depth is both smaller and faster to write. Bold: recommended. '
+        "± is the spread of repeated calls: their interquartile range as a share of the median.</p>"
+    )
+
+
+def _measurement(found: Analysis) -> dict[str, str]:
+    sample, speed, machine = found.sample, found.sample["speed"], found.measurement["machine"]
+    return {
+        "what": f"{sample['records']:,} records in {sample['batches']:,} batches, "
+        f"{size(sample['bytes'])} uncompressed; "
+        f"{percent(sample['coverage'])} of {size(found.baseline['bytes'])}; "
+        f"partitions: {found.baseline['partitions']}; seed {sample['seed']}",
+        "where": ", ".join(found.measurement["paths"]),
+        "when": f"{_moment(found)}, for {found.measurement['seconds']:.0f} s",
+        "machine": f"{machine['processor']}; cores: {machine['cores']}; memcpy {speed['memcpy_mb_s']:,.0f} MB/s",
+        "system": f"{machine['system']}, {machine['python']}",
+        "software": ", ".join(f"{name} {version}" for name, version in found.versions.items()),
+        "speed": f"the {speed['timing']} of repeated calls on at most {size(speed['most_bytes'])}, one thread, in MB "
+        "(10^6 bytes) of uncompressed records per second",
+        "size": "whole record sets with their headers; the ratio is uncompressed to compressed bytes",
+    }
+
+
+# ---- plots
+
+
+def _axes(canvas: Plot, points: Sequence[tuple[float, float]], below: str, left: str) -> tuple[LogAxis, LogAxis]:
+    """Draw logarithmic axes that hold all points."""
+    xs, ys = ([point[number] for point in points] for number in (0, 1))
+    _, _, right, bottom = _area(canvas)
+    across = LogAxis(min(xs) / 1.15, max(xs) * 1.15, _LEFT, right)
+    up = LogAxis(min(ys) / 1.06, max(ys) * 1.06, bottom, _TOP)
+    for value in across.ticks(5 if canvas.is_narrow else 9):
+        canvas.line(across.at(value), _TOP, across.at(value), bottom)
+        canvas.write(across.at(value), bottom + 16, f"{value:,g}", "faint", "middle")
+    for value in up.ticks(8):
+        canvas.line(_LEFT, up.at(value), right, up.at(value))
+        canvas.write(_LEFT - 8, up.at(value) + 4, f"{value:,g}", "faint", "end")
+    canvas.write((_LEFT + right) / 2, canvas.height - 8, below, "", "middle")
+    canvas.write(0, _TOP - 12, left)
+    return across, up
+
+
+def _area(canvas: Plot) -> tuple[float, float, float, float]:
+    return _LEFT, _TOP, canvas.width - _RIGHT, canvas.height - _BOTTOM
+
+
+def _scatter(found: Analysis) -> str:
+    """Draw each cell with the spread of its speed, and the Pareto front of each depth."""
+    chosen = _chosen(found)
+    depths = sorted({cell.depth for cell in found.cells})
+
+    def kind_of(cell: Cell) -> str:
+        return _KINDS[cell.depth > depths[0]]
+
+    def draw(canvas: Plot) -> None:
+        names = [("as stored", "one"), *([("deeper", "two")] if len(depths) > 1 else [])]
+        canvas.legend(names, 110, 12)
+        points = [(cell.speed.compress_mb_s, cell.ratio) for cell in found.cells]
+        across, up = _axes(canvas, points, "MB/s to compress, one thread (log scale)", "ratio (log scale)")
+        places = {id(cell): (across.at(cell.speed.compress_mb_s), up.at(cell.ratio)) for cell in found.cells}
+        for depth in depths:
+            front = sorted((cell for cell in found.cells if cell.depth == depth and cell.is_best), key=_speed)
+            canvas.path([places[id(cell)] for cell in front], kind_of(front[0]), is_free=canvas.is_narrow)
+        for cell in found.cells:
+            x, y = places[id(cell)]
+            low, high = (_speed(cell) * (1 + side * cell.speed.compress_spread / 2) for side in (-1, 1))
+            canvas.line(across.at(max(low, across.least)), y, across.at(min(high, across.most)), y, kind_of(cell))
+            canvas.point(x, y, 4 if cell.is_best else 2.5, kind_of(cell))
+            canvas.occupy(x - 5, y - 5, x + 5, y + 5)
+            if not canvas.is_narrow:  # else no room would be left
+                canvas.occupy(across.at(max(low, across.least)), y - 2, across.at(min(high, across.most)), y + 2)
+        canvas.point(*places[id(chosen)], 8, "ring")
+        by_worth = sorted(found.cells, key=lambda cell: (cell is not chosen, not cell.is_best))
+        for cell in by_worth:
+            if cell.is_best or not canvas.is_narrow:
+                kind = kind_of(cell) + (" bold" if cell is chosen else "")
+                words = f"{_label(cell)}, {cell.depth:g}x" if len(depths) > 2 else _label(cell)
+                canvas.label(*places[id(cell)], words, kind, _area(canvas))
+
+    return plot(
+        _HEIGHT,
+        "ratio against compression speed of all codecs, levels and depths",
+        "Up is smaller, right is faster. The ring is the recommendation. Lines join the codecs that no other one of "
+        "the same depth beats in both; whiskers show the spread of repeated calls.",
+        draw,
+    )
+
+
+def _speed(cell: Cell) -> float:
+    return cell.speed.compress_mb_s
+
+
+def _by_depth(found: Analysis) -> str:
+    """Draw the ratio of the recommended codec in batches of other depths."""
+    now = float(found.baseline["mean_batch_records"])
+    points = [(max(now * one["depth"], 1.0), float(one["ratio"])) for one in found.recommendation["by_depth"]]
+
+    def draw(canvas: Plot) -> None:
+        across, up = _axes(canvas, points, "records per batch (log scale)", "ratio (log scale)")
+        places = [(across.at(x), up.at(y)) for x, y in points]
+        canvas.path(places, "one", is_free=False)
+        for (x, y), (records, ratio) in zip(places, points, strict=True):
+            canvas.point(x, y, 4, "one")
+            canvas.label(x, y, f"{records:,.0f}: {ratio:.2f}", "one", _area(canvas))
+
+    return plot(
+        _HEIGHT - 120,
+        "ratio by records per batch",
+        f"{_label(_chosen(found))}; the first point is the stored depth of {now:,.1f} records per batch. A codec finds "
+        "repetitions only within one batch.",
+        draw,
+    )

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from recordpress.cli._output import count, percent, print_table, say, size
+from recordpress.cli._output import count, print_table, say, size
 from recordpress.log import Estimate, Saving
-from recordpress.log.copy.savings import sum_of
+from recordpress.log.copy.savings import savings_by_topic
 
 
 def print_savings(estimate: Estimate) -> None:
     """Print the saving of each topic by the codec alone, by joined batches, and by settled producers."""
-    rows = [(one.topic, one.bytes_before, (one.codec, one.keep, one.settle)) for one in estimate.topics]
-    if len(rows) > 1:
-        ways = zip(*(savings for _, _, savings in rows), strict=True)
-        rows.append(("(all)", estimate.bytes_before, tuple(map(sum_of, ways))))  # type: ignore[arg-type]
     print_table(
         ("topic", ">before", ">codec alone", ">joined", ">settled"),
         [
             (topic or "-", size(before), *(_change(saving, before) for saving in savings))
-            for topic, before, savings in rows
+            for topic, before, savings in savings_by_topic(estimate)
         ],
     )
     limits = [
@@ -33,7 +29,7 @@ def print_savings(estimate: Estimate) -> None:
 def _change(saving: Saving | None, before: int) -> str:
     if saving is None:
         return "-"
-    text = percent(saving.bytes_after - before, before)
-    if saving.most_bytes == saving.bytes_after:
-        return text
-    return text.replace(" %", f" ±{100 * (saving.most_bytes - saving.bytes_after) / before:.1f} %")
+    if not before:
+        return "-"
+    share, likely = saving.change(before)
+    return f"{100 * share:+.1f}" + (f" ±{100 * likely:.1f} %" if likely else " %")

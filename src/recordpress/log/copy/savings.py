@@ -65,6 +65,10 @@ class Saving(NamedTuple):
     most_bytes: int
     cpu_seconds: float
 
+    def change(self, before: int) -> tuple[float, float]:
+        """Return the change of a size as a share of it, and its 95 % confidence interval to either side."""
+        return self.bytes_after / before - 1, (self.most_bytes - self.bytes_after) / before
+
     def to_dict(self) -> dict[str, int | float]:
         """Return the figures for JSON."""
         return {
@@ -282,6 +286,15 @@ def by_topic(partitions: Sequence[Partition]) -> dict[Topic, list[Partition]]:
     for partition in partitions:
         found.setdefault((partition.topic, partition.url if partition.topic is None else ""), []).append(partition)
     return found
+
+
+def savings_by_topic(estimate: Estimate) -> list[tuple[str | None, int, tuple[Saving | None, ...]]]:
+    """Return topic, bytes before, and the savings of the three ways; several topics are followed by their sum."""
+    rows = [(one.topic, one.bytes_before, (one.codec, one.keep, one.settle)) for one in estimate.topics]
+    if len(rows) < 2:
+        return rows  # type: ignore[return-value]
+    ways = zip(*(savings for _, _, savings in rows), strict=True)
+    return [*rows, ("(all)", estimate.bytes_before, tuple(map(sum_of, ways)))]
 
 
 def sum_of(savings: Sequence[Saving | None]) -> Saving | None:
