@@ -111,12 +111,12 @@ def _figures(found: Analysis) -> list[tuple[str, str, str]]:
         ("per record", f"{cell.bytes_per_record:.1f} B", f"{now['bytes_per_record']:.1f} B today"),
         (
             "to write, one thread",
-            f"{cell.speed.compress_mb_s:,.0f} MB/s",
+            f"{cell.speed.compress_mb_s:,.0f}{_SPACE}MB/s",
             f"± {percent(cell.speed.compress_spread, 0)} in {cell.speed.rounds} calls",
         ),
         (
             "to read, one thread",
-            f"{cell.speed.decompress_mb_s:,.0f} MB/s",
+            f"{cell.speed.decompress_mb_s:,.0f}{_SPACE}MB/s",
             f"± {percent(cell.speed.decompress_spread, 0)} in {cell.speed.rounds} calls",
         ),
     ]

@@ -44,10 +44,10 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var
 h1 { font-size: 1.9rem; line-height: 1.2; margin: .2rem 0 .6rem; } h2 { margin: 2.4rem 0 .4rem; }
 p { max-width: 44rem; }
 .kicker, .note, figcaption { color: var(--faint); font-size: .875rem; } .kicker { margin: 0; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .8rem; margin: 1.4rem 0; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .8rem; margin: 1.4rem 0; }
 .figures div { background: var(--card); border-radius: .5rem; padding: .7rem .9rem; }
 .figures dt { color: var(--faint); font-size: .875rem; } .figures dd { margin: 0; }
-.figures .value { font-size: 1.6rem; font-weight: 600; line-height: 1.3; }
+.figures .value { font-size: 1.4rem; font-weight: 600; line-height: 1.3; }
 figure { margin: .8rem 0; } svg { display: block; width: 100%; height: auto; } svg.narrow { max-width: 34rem; }
 @media (min-width: 792px) { svg.narrow { display: none; } } @media (max-width: 791.98px) { svg.wide { display: none; } }
 svg text { font-size: 12px; fill: var(--text); } svg .faint { fill: var(--faint); } svg .grid { stroke: var(--line); }
