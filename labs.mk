@@ -5,6 +5,7 @@ include Makefile
 .DEFAULT_GOAL := help
 
 SPARK_BENCH ?=
+LIVE_BENCH ?=
 SETS ?= 200000
 STREAMS ?= 1000
 UPDATES ?= 1000000
@@ -139,6 +140,20 @@ bench-peers:  ## Build the peers in Java, Rust and Go for make bench
 	-@build_support/debian.sh bench-peers
 	@$(MAKE) --no-print-directory --keep-going -f bench/peers/Makefile
 
+LIVE := build/bench/live
+
+live: $(TESTING) $(LIVE)/.ready  ## Send and fetch a million records through a broker, beside other clients
+	@build_support/debian.sh differential
+	$(MAKE) -f labs.mk build/broker/.jars
+	$(PYTHON) -m bench.live $(LIVE_BENCH)
+
+# peers that nothing else needs; without them the table has fewer lines
+$(LIVE)/.ready: | $(TESTING)
+	rm -rf $(@D)
+	mkdir -p $(@D)
+	-$(PYTHON) -m pip install -q --no-deps --target $(@D) 'confluent-kafka == 2.16.1' 'kafkars == 0.0.8'
+	touch $@
+
 bench-spark: $(TESTING) java  ## Measure Spark against its ceiling (SPARK_BENCH="ceiling --batches 4000")
 	$(PYTHON) -m bench.spark $(SPARK_BENCH)
 
@@ -171,4 +186,4 @@ all: free-threading differential broker clients report plugin spark-versions spa
 	$(MAKE) -f labs.mk bench-spark SPARK_BENCH='--batches 40 --segments 20 --rounds 1'
 
 .PHONY: differential broker-rules producer-rules old-brokers broker azure hdfs nfs clients spark-versions \
-  spark-connector free-threading test-aarch64 test-wheels report plugin bench-peers bench-spark bench-spark-connector all
+  spark-connector free-threading test-aarch64 test-wheels report plugin bench-peers live bench-spark bench-spark-connector all

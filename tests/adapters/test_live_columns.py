@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import threading
 import time
 import types
@@ -21,7 +22,7 @@ from scripted import ScriptedLog, aiokafka_consumer, kafka_python_consumer, rows
 import recordpress
 import recordpress.adapters.aiokafka as under_aiokafka
 import recordpress.adapters.kafka_python as under_kafka_python
-from recordpress.adapters import _aiokafka_columns
+from recordpress.adapters import _aiokafka_columns, columns_of
 from recordpress.adapters._packed import packed_batches, producer_table, streams_of
 
 NAMES = ["topic", "partition", "offset", "key", "value"]
@@ -508,3 +509,56 @@ def test_serializers_are_refused_by_name() -> None:
     config = {"key_serializer": str, "value_serializer": None}
     with pytest.raises(recordpress.InvalidArgumentError, match="key_serializer"):
         under_kafka_python.send_columns(types.SimpleNamespace(config=config), "t", pa.table({}))  # type: ignore[arg-type]
+
+
+# --- columns of messages ------------------------------------------------------------------------------------------
+
+
+class ConfluentMessage:
+    """As confluent_kafka.Message: a method per field."""
+
+    def __init__(self, error: object = None, **fields: Any) -> None:
+        for name, value in {"error": error, **fields}.items():
+            setattr(self, name, lambda value=value: value)
+
+
+def test_messages_of_all_clients_give_the_same_columns() -> None:
+    log = two_partitions()
+
+    async def test() -> list[Any]:
+        async with aiokafka_consumer(log, A, B) as consumer:
+            with under_aiokafka.installed():
+                batches = [await consumer.getmany(timeout_ms=10) for _ in range(20)]
+        return [message for batch in batches for part in batch.values() for message in part]
+
+    messages = asyncio.run(test())
+    columns = columns_of(messages)
+    assert columns.column_names == ["topic", "partition", *recordpress.read_columns(b"").column_names]
+    assert sorted(rows_of(columns)) == sorted(rows_of_messages({A: messages}))
+    confluent = [
+        ConfluentMessage(
+            topic=m.topic, partition=m.partition, offset=m.offset, key=m.key, value=m.value,
+            headers=list(m.headers) or None,
+            timestamp=(0, 0) if m.timestamp is None else (m.timestamp_type + 1, m.timestamp),
+        )
+        for m in messages
+    ]  # fmt: skip
+    assert columns_of(confluent).to_pyarrow().equals(columns.to_pyarrow())
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"messages\[1\] is an error: broken"):
+        columns_of([confluent[0], ConfluentMessage(error="broken", offset=0)])
+
+
+def test_messages_keep_time_types_headers_and_their_order() -> None:
+    rows = [(0, 5, 1, [("h", None)]), (1, 5, 1, []), (2, 9, 1, []), (7, 3, 0, [("a", b"b"), ("a", b"c")])]
+    messages = [
+        aiokafka.ConsumerRecord("t", 2, offset, time, kind, None, b"v", None, -1, 1, tuple(headers))
+        for offset, time, kind, headers in rows
+    ]
+    found = columns_of(messages, ["offset", "timestamp", "timestampType", "headers"]).to_pyarrow().to_pydict()
+    assert found["offset"] == [0, 1, 2, 7]
+    assert [time.timestamp() * 1000 for time in found["timestamp"]] == [5, 5, 9, 3]
+    assert found["timestampType"] == [1, 1, 1, 0]
+    assert [[(h["key"], h["value"]) for h in row] for row in found["headers"]] == [headers for *_, headers in rows]
+    assert columns_of([], ["value"]).num_rows == 0
+    with pytest.raises(recordpress.ArgumentTypeError):
+        columns_of([dataclasses.replace(messages[0], value="text")])

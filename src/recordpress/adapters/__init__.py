@@ -11,7 +11,12 @@
                     _codecs         the codec functions
                     _fetched        columns of a fetched partition, which _aiokafka_columns and _kafka_columns take
                     _packed         batches of columns, which _aiokafka_sending and _kafka_sending send
+                    _messages       columns of messages that a client has made
                     _install        puts names into a client's modules and takes them out; the calls that do so
 
 Importing this package loads no client: each adapter loads its own.
 """
+
+from recordpress.adapters._messages import columns_of
+
+__all__ = ["columns_of"]

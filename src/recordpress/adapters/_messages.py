@@ -1,0 +1,116 @@
+"""Columns of messages that a client has already made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from recordpress.adapters._fetched import ColumnChoice
+from recordpress.columns import Columns, concat, read_columns
+from recordpress.errors import InvalidArgumentError
+from recordpress.record import write_records
+from recordpress.typing import BinaryType, TimestampUnit
+
+_LOG_APPEND_TIME = 1
+
+
+class _Message(NamedTuple):
+    """A message of any client."""
+
+    offset: int
+    timestamp: int
+    key: Any
+    value: Any
+    headers: Any
+
+
+class _Batch(NamedTuple):
+    """What the messages of one batch share; a time only if it is that of the broker's append."""
+
+    topic: str
+    partition: int
+    log_append_time: int | None
+
+
+def _of_confluent(message: Any, number: int) -> tuple[_Batch, _Message]:
+    if message.error() is not None:
+        raise InvalidArgumentError(f"messages[{number}] is an error: {message.error()}", field="messages")
+    kind, timestamp = message.timestamp()  # 0 none, 1 CreateTime, 2 LogAppendTime
+    batch = _Batch(message.topic(), message.partition(), timestamp if kind == 1 + _LOG_APPEND_TIME else None)
+    return batch, _Message(
+        message.offset(), timestamp if kind else -1, message.key(), message.value(), message.headers()
+    )
+
+
+def _of_python(message: Any) -> tuple[_Batch, _Message]:
+    timestamp = -1 if message.timestamp is None else message.timestamp
+    batch = _Batch(message.topic, message.partition, timestamp if message.timestamp_type == _LOG_APPEND_TIME else None)
+    return batch, _Message(message.offset, timestamp, message.key, message.value, message.headers)
+
+
+def columns_of(
+    messages: Iterable[Any],
+    columns: Iterable[str] | None = None,
+    *,
+    binary_type: BinaryType = "binary",
+    timestamp_unit: TimestampUnit = "ms",
+) -> Columns:
+    """Return the columns of messages that a client has made.
+
+    For clients that give no bytes of a fetch, such as confluent-kafka, so that the code after it can be the same as for
+    `recordpress.adapters.aiokafka.columns` and `recordpress.adapters.kafka_python.poll_columns`. Those two make no
+    object per record; this is not faster than the client.
+
+    Parameters
+    ----------
+    messages : iterable of confluent_kafka.Message, aiokafka.ConsumerRecord or kafka's ConsumerRecord
+        Without deserializers. Offsets of each partition ascend.
+    columns : sequence of str, optional
+        Columns of the result, as for `recordpress.read_columns`, and ``topic`` and ``partition``, which come first by
+        default. Columns of the batch header have no values of the batch: messages do not know it.
+    binary_type, timestamp_unit
+        As for `recordpress.read_columns`.
+
+    Returns
+    -------
+    Columns
+        The messages of each partition together, in their order.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A message of confluent-kafka is an error, or offsets do not ascend.
+    ArgumentTypeError
+        A key, a value or the headers are not bytes.
+
+    Examples
+    --------
+    >>> from aiokafka import ConsumerRecord
+    >>> from recordpress.adapters import columns_of
+    >>> messages = [ConsumerRecord("orders", 0, 42, 1700000000000, 0, b"k", b"v", None, 1, 1, ())]
+    >>> columns_of(messages, ["partition", "offset", "value"]).to_pyarrow().to_pydict()
+    {'partition': [0], 'offset': [42], 'value': [b'v']}
+    """
+    choice = ColumnChoice(columns, [], binary_type=binary_type, timestamp_unit=timestamp_unit)
+    batches: dict[_Batch, list[_Message]] = {}
+    for number, message in enumerate(messages):
+        batch, row = _of_confluent(message, number) if callable(message.offset) else _of_python(message)
+        batches.setdefault(batch, []).append(row)
+    if not batches:
+        return choice.empty()
+    return concat([_result(choice, batch, rows) for batch, rows in batches.items()])
+
+
+def _result(choice: ColumnChoice, batch: _Batch, rows: list[_Message]) -> Columns:
+    given: dict[str, Any] = {}
+    if batch.log_append_time is not None:
+        given = {"timestamp_type": _LOG_APPEND_TIME, "log_append_time": batch.log_append_time}
+    data = write_records(
+        [row.value for row in rows],
+        [row.key for row in rows],
+        [row.timestamp for row in rows],
+        [list(row.headers or ()) for row in rows],
+        offsets=[row.offset for row in rows],
+        **given,
+    )
+    return choice.place(read_columns(data, choice.decoded, **choice.decoding), batch.topic, batch.partition)
