@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import pytest
 
 import recordpress.adapters.aiokafka as under_aiokafka
 import recordpress.adapters.kafka_python as under_kafka_python
+from patience import HANG
 
 sys.path.append(str(Path(__file__).parents[1] / "log"))
 
@@ -28,6 +31,7 @@ pytestmark = [
     pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make -f labs.mk broker"),
 ]
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "live_parquet.py"
 ROWS = 30_000
 VALUES = [b"value %d " % number * (1 + number % 9) for number in range(ROWS)]
 KEYS = [b"key %d" % (number % 500) if number % 3 else None for number in range(ROWS)]
@@ -60,7 +64,9 @@ def topic(broker: Broker, request: pytest.FixtureRequest) -> str:
     return name
 
 
-async def send_by_aiokafka(address: str, topic: str, codec: str | None, transactional: bool) -> Any:
+async def send_by_aiokafka(
+    address: str, topic: str, codec: str | None, transactional: bool, batch_bytes: int = 250_000
+) -> Any:
     from aiokafka import AIOKafkaProducer
 
     producer = AIOKafkaProducer(
@@ -69,10 +75,10 @@ async def send_by_aiokafka(address: str, topic: str, codec: str | None, transact
     await producer.start()
     try:
         if not transactional:
-            sent = await under_aiokafka.send_columns(producer, topic, TABLE, batch_bytes=250_000)
+            sent = await under_aiokafka.send_columns(producer, topic, TABLE, batch_bytes=batch_bytes)
             return list(await sent.offsets()), await sent.batches()
         async with producer.transaction():
-            sent = await under_aiokafka.send_columns(producer, topic, TABLE, batch_bytes=250_000)
+            sent = await under_aiokafka.send_columns(producer, topic, TABLE, batch_bytes=batch_bytes)
         await producer.begin_transaction()
         await (await under_aiokafka.send_columns(producer, topic, TABLE[:100], 0)).batches()
         await producer.abort_transaction()
@@ -202,3 +208,22 @@ def test_aiokafka_reports_what_the_broker_refuses_for_its_size(broker: Broker, t
             await producer.stop()
 
     asyncio.run(send())
+
+
+def test_the_parquet_example_writes_every_record_once_although_it_is_killed(
+    broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    import pyarrow.parquet as pq
+
+    asyncio.run(send_by_aiokafka(broker.address, topic, None, False, 10_000))
+    command = [sys.executable, "-W", "ignore", str(EXAMPLE), broker.address, topic, str(tmp_path)]
+    command += ["--max-bytes", "10000"]
+    for files in (1, 3):
+        with subprocess.Popen([*command]) as running:
+            while len(list(tmp_path.glob("*.parquet"))) < files:
+                assert running.poll() is None
+                time.sleep(0.005)
+            running.kill()  # kill -9, most likely in the middle of a file
+    subprocess.run([*command, "--idle-ms", "1000", "--max-bytes", "1000000"], check=True, timeout=HANG)
+    table = pa.concat_tables([pq.read_table(path) for path in sorted(tmp_path.glob("*.parquet"))])
+    assert sorted(table["value"].to_pylist()) == sorted(VALUES)
