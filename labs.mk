@@ -6,6 +6,7 @@ include Makefile
 
 SPARK_BENCH ?=
 LIVE_BENCH ?=
+SOAK ?= 30
 SETS ?= 200000
 STREAMS ?= 1000
 UPDATES ?= 1000000
@@ -147,6 +148,11 @@ live: $(TESTING) $(LIVE)/.ready  ## Send and fetch a million records through a b
 	$(MAKE) -f labs.mk build/broker/.jars
 	$(PYTHON) -m bench.live $(LIVE_BENCH)
 
+live-soak: $(TESTING)  ## Consume columns in a group that rebalances every 20 s, for SOAK minutes (30)
+	@build_support/debian.sh differential
+	$(MAKE) -f labs.mk build/broker/.jars
+	$(PYTHON) -W ignore -m bench.live_soak --minutes $(SOAK)
+
 # peers that nothing else needs; without them the table has fewer lines
 $(LIVE)/.ready: | $(TESTING)
 	rm -rf $(@D)
@@ -186,4 +192,4 @@ all: free-threading differential broker clients report plugin spark-versions spa
 	$(MAKE) -f labs.mk bench-spark SPARK_BENCH='--batches 40 --segments 20 --rounds 1'
 
 .PHONY: differential broker-rules producer-rules old-brokers broker azure hdfs nfs clients spark-versions \
-  spark-connector free-threading test-aarch64 test-wheels report plugin bench-peers live bench-spark bench-spark-connector all
+  spark-connector free-threading test-aarch64 test-wheels report plugin bench-peers live live-soak bench-spark bench-spark-connector all
