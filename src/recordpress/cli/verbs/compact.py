@@ -7,14 +7,12 @@ from typing import Any
 
 import click
 
-from recordpress._arguments import MOST_THREADS
 from recordpress._json_keys import camel_keys
-from recordpress._threads import cores
-from recordpress.cli._command import as_json, codec_plugins, verb
+from recordpress.cli._command import as_json, codec_plugins, compression_type, threads, verb
 from recordpress.cli._findings import plural
 from recordpress.cli._outcome import CLEAN
 from recordpress.cli._output import count, percent, print_json, print_table, say, shown, size
-from recordpress.cli._parameters import SIZE, Codec, Paths
+from recordpress.cli._parameters import SIZE, Paths
 from recordpress.log import compact
 
 
@@ -40,16 +38,10 @@ from recordpress.log import compact
     show_default=True,
     help="The max.message.bytes of the topic: no joined batch is larger.",
 )
-@click.option("--codec", "compression_type", type=Codec(), help="Codec of the new segments; default: as each batch.")
+@compression_type("Codec of the new segments; default: as each batch.")
 @click.option("--level", type=int, help="Codec level, with --codec; default: that of Kafka's Java producer.")
 @click.option("--include-active-segment", is_flag=True, help="Also merge the last segment of each partition.")
-@click.option(
-    "--threads",
-    type=click.IntRange(1, MOST_THREADS),
-    default=cores,
-    show_default="cores",
-    help="Number of segments that are made at a time.",
-)
+@threads("Number of segments that are made at a time.")
 @codec_plugins
 @as_json
 def command(path: str, as_json: bool, **options: Any) -> int:

@@ -90,14 +90,12 @@ def compact(
     >>> log, log.count()
     (<recordpress.log.Log: 1 partition, 2 segments>, 60)
     """
-    from recordpress._threads import cores
     from recordpress.codecs.choice import CodecChoice
     from recordpress.log.copy.compact import compact_here
     from recordpress.log.copy.transcode import TranscodeJob
 
     codec = CodecChoice(compression_type, level, codecs, is_optional=True)
-    most = cores() if threads is None else threads
-    job = TranscodeJob(codec, batch_bytes, min_gain, most, max_message_bytes=max_message_bytes)
+    job = TranscodeJob(codec, batch_bytes, min_gain, _cores_or(threads), max_message_bytes=max_message_bytes)
     return compact_here(job, path, segment_bytes, include_active_segment)
 
 
@@ -194,12 +192,11 @@ in allow_loss what may be lost
     >>> recordpress.convert(logs / "new", logs / "older", 0, allow_loss="timestamps").lost
     {'timestamps': 2}
     """
-    from recordpress._threads import cores
     from recordpress.codecs.choice import CodecChoice
     from recordpress.log.copy.convert import ConvertJob
 
     codec = CodecChoice(compression_type, level, codecs, magic=magic, is_optional=True)
-    job = ConvertJob(magic, codec, allow_loss, cores() if threads is None else threads)
+    job = ConvertJob(magic, codec, allow_loss, _cores_or(threads))
     return job.run(src, dst, resume, dry_run, progress)  # type: ignore[no-any-return]
 
 
@@ -325,7 +322,6 @@ def transcode(
     >>> sorted(path.name for path in (logs / "cold").iterdir())
     ['orders-0', 'recordpress-manifest.jsonl']
     """
-    from recordpress._threads import cores
     from recordpress.codecs.choice import CodecChoice
     from recordpress.log.copy.transcode import TranscodeJob
 
@@ -333,7 +329,7 @@ def transcode(
         CodecChoice(compression_type, level, codecs),
         batch_bytes,
         min_gain,
-        cores() if threads is None else threads,
+        _cores_or(threads),
         batch_records=batch_records,
         max_message_bytes=max_message_bytes,
         producer_id_expiration_ms=producer_id_expiration_ms,
@@ -341,3 +337,10 @@ def transcode(
         producers=producers,
     )
     return job.run(src, dst, resume, dry_run, progress)  # type: ignore[no-any-return]
+
+
+def _cores_or(threads: "Integer | None") -> "Integer":
+    """Return the number of threads, by default one per core."""
+    from recordpress._threads import cores
+
+    return cores() if threads is None else threads
