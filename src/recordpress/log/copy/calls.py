@@ -6,6 +6,7 @@ TYPE_CHECKING = False  # as in recordpress._lazy
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
+    from typing import Literal, overload
 
     from recordpress.codecs import CodecRegistry
     from recordpress.log import Log, Progress
@@ -97,6 +98,57 @@ def compact(
     codec = CodecChoice(compression_type, level, codecs, is_optional=True)
     job = TranscodeJob(codec, batch_bytes, min_gain, _cores_or(threads), max_message_bytes=max_message_bytes)
     return compact_here(job, path, segment_bytes, include_active_segment)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def convert(
+        src: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log",
+        dst: "str | os.PathLike[str]",
+        magic: "Integer",
+        *,
+        compression_type: str | None = ...,
+        level: "Level" = ...,
+        allow_loss: "str | Iterable[str]" = ...,
+        threads: "Integer | None" = ...,
+        resume: bool = ...,
+        dry_run: "Literal[False]" = ...,
+        codecs: "CodecRegistry | None" = ...,
+        progress: "Callable[[Progress], object] | None" = ...,
+    ) -> "Manifest": ...
+
+    @overload
+    def convert(
+        src: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log",
+        dst: "str | os.PathLike[str]",
+        magic: "Integer",
+        *,
+        compression_type: str | None = ...,
+        level: "Level" = ...,
+        allow_loss: "str | Iterable[str]" = ...,
+        threads: "Integer | None" = ...,
+        resume: bool = ...,
+        dry_run: "Literal[True]",
+        codecs: "CodecRegistry | None" = ...,
+        progress: "Callable[[Progress], object] | None" = ...,
+    ) -> "dict[str, int]": ...
+
+    @overload
+    def convert(
+        src: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log",
+        dst: "str | os.PathLike[str]",
+        magic: "Integer",
+        *,
+        compression_type: str | None = ...,
+        level: "Level" = ...,
+        allow_loss: "str | Iterable[str]" = ...,
+        threads: "Integer | None" = ...,
+        resume: bool = ...,
+        dry_run: bool,
+        codecs: "CodecRegistry | None" = ...,
+        progress: "Callable[[Progress], object] | None" = ...,
+    ) -> "Manifest | dict[str, int]": ...
 
 
 def convert(
@@ -198,6 +250,72 @@ in allow_loss what may be lost
     codec = CodecChoice(compression_type, level, codecs, magic=magic, is_optional=True)
     job = ConvertJob(magic, codec, allow_loss, _cores_or(threads))
     return job.run(src, dst, resume, dry_run, progress)  # type: ignore[no-any-return]
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def transcode(
+        src: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log",
+        dst: "str | os.PathLike[str]",
+        compression_type: str,
+        *,
+        level: "Level" = ...,
+        batch_bytes: "Integer | None" = ...,
+        batch_records: "Integer | None" = ...,
+        max_message_bytes: "Integer" = ...,
+        producer_id_expiration_ms: "Integer" = ...,
+        now_ms: "Time | None" = ...,
+        producers: "OfProducers" = ...,
+        min_gain: "float | None" = ...,
+        threads: "Integer | None" = ...,
+        resume: bool = ...,
+        dry_run: "Literal[False]" = ...,
+        codecs: "CodecRegistry | None" = ...,
+        progress: "Callable[[Progress], object] | None" = ...,
+    ) -> "Manifest": ...
+
+    @overload
+    def transcode(
+        src: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log",
+        dst: "str | os.PathLike[str]",
+        compression_type: str,
+        *,
+        level: "Level" = ...,
+        batch_bytes: "Integer | None" = ...,
+        batch_records: "Integer | None" = ...,
+        max_message_bytes: "Integer" = ...,
+        producer_id_expiration_ms: "Integer" = ...,
+        now_ms: "Time | None" = ...,
+        producers: "OfProducers" = ...,
+        min_gain: "float | None" = ...,
+        threads: "Integer | None" = ...,
+        resume: bool = ...,
+        dry_run: "Literal[True]",
+        codecs: "CodecRegistry | None" = ...,
+        progress: "Callable[[Progress], object] | None" = ...,
+    ) -> "Estimate": ...
+
+    @overload
+    def transcode(
+        src: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log",
+        dst: "str | os.PathLike[str]",
+        compression_type: str,
+        *,
+        level: "Level" = ...,
+        batch_bytes: "Integer | None" = ...,
+        batch_records: "Integer | None" = ...,
+        max_message_bytes: "Integer" = ...,
+        producer_id_expiration_ms: "Integer" = ...,
+        now_ms: "Time | None" = ...,
+        producers: "OfProducers" = ...,
+        min_gain: "float | None" = ...,
+        threads: "Integer | None" = ...,
+        resume: bool = ...,
+        dry_run: bool,
+        codecs: "CodecRegistry | None" = ...,
+        progress: "Callable[[Progress], object] | None" = ...,
+    ) -> "Manifest | Estimate": ...
 
 
 def transcode(
