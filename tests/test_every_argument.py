@@ -42,6 +42,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
     "Decompressor.decompress": lambda: {"data": ZSTD},
     "Decompressor.flush": dict,
     "Record.is_valid": dict,
+    "Record.to_dict": dict,
     "analyze": lambda: {
         "path": str(Path(__file__).parents[1] / "demo" / "logs" / "sessions-0"),
         "candidates": "none",

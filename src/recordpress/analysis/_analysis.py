@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from recordpress._html import html_table
 from recordpress._json_keys import camel_keys
 from recordpress.log import Estimate, Finding
 
@@ -158,6 +159,22 @@ class Analysis:
     versions: Mapping[str, str]
     findings: tuple[Finding, ...] = ()
     rate_bytes: float | None = None
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (
+                "*" if cell.is_best else "",
+                cell.compression_type,
+                cell.level,
+                cell.batch_records,
+                f"{cell.ratio:.2f}",
+                f"{cell.speed.compress_mb_s:,.0f}",
+                f"{cell.speed.decompress_mb_s:,.0f}",
+            )
+            for cell in self.cells
+        )
+        names = ("", "codec", "level", "records per batch", "ratio", "compress MB/s", "decompress MB/s")
+        return html_table(", ".join(self.recommendation["lines"]), names, rows, len(self.cells))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result for JSON."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from recordpress._html import html_table
 from recordpress._json_keys import camel_keys
 from recordpress.broker._depth import DepthAdvice
 from recordpress.broker._reasons import Finding, Reason
@@ -340,6 +341,20 @@ class Explanation:
         for group in self.groups:
             found.update(dict.fromkeys([*group.first.reasons, *group.first.findings]))
         return list(found)
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (
+                group.first.verdict,
+                group.batches,
+                group.bytes,
+                group.bytes_after,
+                ", ".join(map(str, group.first.reasons)),
+            )
+            for group in self.groups
+        )
+        caption = f"{self.kind}; a broker of Kafka {self.broker_version}"
+        return html_table(caption, ("verdict", "batches", "bytes", "bytes after", "reasons"), rows, len(self.groups))
 
     def to_list(self) -> list[dict[str, Any]]:
         """For JSON: an object per batch, as `ExplainedBatch.to_dict` has it; of a log per group, with its figures."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from recordpress._html import html_table
 from recordpress._protocol_errors import Errors, name_of
 from recordpress.broker._reasons import Finding, Reason
 
@@ -102,6 +103,11 @@ class Verdict(_Stored):
         False
         """
         return self.error_code == 0
+
+    def _repr_html_(self) -> str:
+        found: list[Reason | Finding] = [*self.reasons, *self.findings]
+        rows = [(str(one), one.message) for one in found]
+        return html_table(f"{self.error}; {self.relation}", ("reason", "meaning"), rows, len(rows))
 
 
 _NONE = int(Errors.NONE), Errors.NONE.name

@@ -15,6 +15,8 @@ from recordpress.columns._roundtrip_loss cimport loss, loss_of_both, metadata_of
 from recordpress.columns._arrow_out import Field
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
+cdef str UNKNOWN = "?"
+
 cdef enum:
     SHOWN_VALUES = 3
     SHOWN_CHARACTERS = 40
@@ -129,6 +131,8 @@ cdef class Columns(ArrowRows):
     Attributes
     ----------
     num_rows : int
+    shape : (int, int)
+        Number of rows and of columns.
     column_names : list[str]
     schema : tuple of fields, each with name, type and nullable
     nbytes : int
@@ -186,6 +190,10 @@ cdef class Columns(ArrowRows):
         free(self._parts)
 
     @property
+    def shape(self):
+        return self.num_rows, len(self._fields)
+
+    @property
     def column_names(self):
         return [field.name for field in self._fields]
 
@@ -209,6 +217,27 @@ cdef class Columns(ArrowRows):
         for i in range(len(self._fields)):
             lines.append(f"  {self._fields[i]!r} = {Column.make(self, i)._shown()}")
         return "\n".join(lines) + ">"
+
+    def _repr_html_(self):
+        from recordpress._html import MOST_ROWS, html_table
+
+        rows = zip(*(Column.make(self, i)._first(MOST_ROWS) for i in range(len(self._fields))))
+        return html_table(f"{self.num_rows} row{'s' * (self.num_rows != 1)}", self.column_names, rows, self.num_rows)
+
+    def to_pydict(self):
+        """Return a list of Python objects for each column.
+
+        Returns
+        -------
+        dict of str to list
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> recordpress.read_columns(recordpress.write_records([b"a", b"b"]), ["offset", "value"]).to_pydict()
+        {'offset': [0, 1], 'value': [b'a', b'b']}
+        """
+        return {field.name: Column.make(self, i).to_pylist() for i, field in enumerate(self._fields)}
 
     def __iter__(self):
         cdef int64_t i
@@ -384,15 +413,20 @@ cdef class Column:
         rows = len(self)
         return f"<recordpress.Column: {rows} row{'s' * (rows != 1)} of {self._field!r} = {self._shown()}>"
 
+    def _first(self, most):
+        """Return the first values; `UNKNOWN` stands for a time that no datetime can hold."""
+        cdef int64_t i
+        values = []
+        for i in range(min(<int64_t>most, self._columns.num_rows)):
+            try:
+                values.append(self._at(i))
+            except InvalidArgumentError:
+                values.append(UNKNOWN)
+        return values
+
     def _shown(self):
         """Return the first values, as text."""
-        cdef int64_t i
-        texts = []
-        for i in range(min(SHOWN_VALUES, self._columns.num_rows)):
-            try:
-                texts.append(shown(self._at(i)))
-            except InvalidArgumentError:  # a time that no datetime can hold
-                texts.append("?")
+        texts = ["?" if value is UNKNOWN else shown(value) for value in self._first(SHOWN_VALUES)]
         return ", ".join(texts) + (", ..." if self._columns.num_rows > SHOWN_VALUES else "")
 
     cdef object _at(self, int64_t row):

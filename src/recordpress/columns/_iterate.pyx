@@ -29,7 +29,7 @@ from recordpress.columns._roundtrip_loss cimport NOTHING, loss, loss_of_both
 from collections import deque
 
 from recordpress.codecs import DEFAULT_MAX_SIZE
-from recordpress.errors import InUseError
+from recordpress.errors import ArgumentTypeError, InUseError
 
 _ON_CORRUPT = {"raise": False, "skip": True}
 
@@ -126,6 +126,11 @@ cdef class ColumnsIterator:
 
     def __iter__(self):
         return self
+
+    def __array__(self, dtype=None, copy=None):
+        """pandas asks for an array if it does not know an object."""
+        raise ArgumentTypeError("an iterator of Columns is not a NumPy array. For pandas frames: to_pandas() of each "
+                                "result, or of read_columns(data)", field="columns")
 
     def __enter__(self):
         return self

@@ -120,6 +120,9 @@ cdef class BatchTable(ArrowRows):
         return (f"<recordpress.BatchTable: {self.num_rows} batch{'es' * (self.num_rows > 1)}, offsets "
                 f"{first.base_offset} to {last.last_offset}, {', '.join(dict.fromkeys(self['compressionType']))}>")
 
+    def _repr_html_(self):
+        return self._columns()._repr_html_()
+
     def __getitem__(self, key):
         """Return a column by its name, or rows by a slice."""
         if isinstance(key, slice):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NoReturn
 
+from recordpress._html import html_table
 from recordpress._threads import cores
+from recordpress.errors import ArgumentTypeError
 from recordpress.log._batch_table import table_of
 from recordpress.log._batches import LogBatch, batches_of, count_of
 from recordpress.log._file_records import OnCorrupt
@@ -79,6 +81,18 @@ class Log:
         counts = ((len(self.partitions), "partition"), (segments, "segment"))
         shown = ", ".join(f"{count} {name}{'s' * (count != 1)}" for count, name in counts)
         return f"<recordpress.log.Log: {shown}>"
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (one.topic, one.partition, len(one.segments), sum(segment.size or 0 for segment in one.segments), one.url)
+            for one in self.partitions
+        )
+        names = ("topic", "partition", "segments", "bytes", "path")
+        return html_table(repr(self)[1:-1], names, rows, len(self.partitions))
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        """pandas asks for an array if it does not know an object."""
+        raise ArgumentTypeError("a log is not a NumPy array. For a pandas frame: log.read().to_pandas()", field="log")
 
     def select(self, wanted: Callable[[Partition], bool]) -> Log:
         """Return a log with some of the partitions.

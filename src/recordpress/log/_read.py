@@ -21,6 +21,7 @@ from recordpress.columns import (
     Columns,
     ConstantColumns,
     StreamedRows,
+    concat,
     constant_field,
     read_columns,
     stream_of,
@@ -224,13 +225,44 @@ class LogReader(StreamedRows):
         """An ``arrow_array_stream`` capsule: a record batch of 4 to 8 MB for each result. Each call begins a new
         stream, because some consumers ask for the schema first; after a part was iterated over, it has the rest.
         requested_schema is ignored: the interface lets a producer give its own."""
+        self._check_unused()
+        self._is_closed = self._results is not None
+        results = self._results or self._read()
+        return stream_of(self.schema, results, results.close)
+
+    def read_all(self) -> Columns:
+        """Return the rows, or those that are left, in memory.
+
+        Returns
+        -------
+        Columns
+
+        Raises
+        ------
+        ClosedError
+            The reader was used.
+        RecordpressError
+            As for `Log.read`.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> recordpress.open_log("demo/logs/sessions-0").read(["offset", "key"]).read_all().shape
+        (1634, 2)
+        """
+        self._check_unused()
+        results = list(self)
+        self.close()
+        if results:
+            return concat(results)
+        columns = read_columns(b"", self._of_records, **self._options.decoding())
+        return with_constants(columns, self._names, {name: (kind, None) for name, kind in PLACE_COLUMNS.items()})
+
+    def _check_unused(self) -> None:
         if self._is_closed:
             raise ClosedError("the reader was closed")
         if self._is_at_end:
             raise ClosedError("the reader is at its end: Log.read returns another one")
-        self._is_closed = self._results is not None
-        results = self._results or self._read()
-        return stream_of(self.schema, results, results.close)
 
     # --- reading ------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from recordpress._html import html_table
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import CorruptRecordError
 from recordpress.files import FileInfo, FileSystem, RandomAccessFile
@@ -127,8 +128,9 @@ class Partition:
     Attributes
     ----------
     topic : str | None
-        None if no name says it, as for a flat folder of segments.
+        None if the directory of the segments is not named after a topic and a partition (``orders-0``).
     partition : int | None
+        None like `topic`.
     url : str
         Of its directory.
     segments : tuple of Segment
@@ -152,6 +154,10 @@ class Partition:
 
     def __str__(self) -> str:
         return self.url if self.topic is None else f"{self.topic}-{self.partition}"
+
+    def _repr_html_(self) -> str:
+        rows = ((one.base_offset, one.size, one.url) for one in self.segments)
+        return html_table(f"{self}", ("base offset", "bytes", "path"), rows, len(self.segments))
 
     def last_stable_offset(self) -> int | None:
         """Return the first offset of the earliest open transaction.

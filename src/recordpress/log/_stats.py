@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from recordpress._arguments import INT32_MAX
 from recordpress._file_names import INDEX_FILE_SUFFIX
+from recordpress._html import html_table
 from recordpress.codecs import decompress
 from recordpress.errors import RecordpressError
 from recordpress.log._batches import codec_name
@@ -163,6 +164,14 @@ class LogStats:
         self.first_timestamp, self.last_timestamp = min(firsts, default=None), max(lasts, default=None)
         self.findings += other.findings
 
+    def _repr_html_(self) -> str:
+        rows = (
+            (name, share.batches, share.records, share.bytes, _shown_ratio(self.ratio(name)))
+            for name, share in sorted(self.codecs.items())
+        )
+        caption = f"{self.segments:,} segments, {self.size:,} bytes"
+        return html_table(caption, ("codec", "batches", "records", "bytes", "ratio"), rows, len(self.codecs))
+
     def to_dict(self) -> dict[str, object]:
         """Return the statistics by Kafka's names, for JSON."""
         return {
@@ -183,6 +192,10 @@ class LogStats:
             "lastTimestamp": self.last_timestamp,
             "findings": [finding.to_dict() for finding in self.findings],
         }
+
+
+def _shown_ratio(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.2f}"
 
 
 def _join(share: Share, other: Share) -> None:

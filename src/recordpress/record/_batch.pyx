@@ -22,8 +22,15 @@ from recordpress.record.in_place cimport set_max_timestamp
 from recordpress.record._records cimport Records, records_of
 
 from recordpress.codecs import DEFAULT_MAX_SIZE
-from recordpress.errors import CorruptRecordError, InvalidArgumentError
+from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
 from recordpress.record._types import TIMESTAMP_TYPES
+
+
+cdef str NOT_AN_ARRAY = "batches and records are not a NumPy array. For a pandas frame: read_columns(data).to_pandas()"
+
+
+class _NoRecord(InvalidArgumentError, IndexError):
+    """The error of a sequence."""
 
 
 cdef enum:
@@ -346,6 +353,21 @@ cdef class Batch(BatchHeader):
         """
         return list(self)
 
+    def __getitem__(self, key):
+        """Return a record by its place, -1 for the last, or a list of records by a slice. Each call decompresses the
+        batch: keep `records` to read several."""
+        found = self.records
+        if isinstance(key, slice):
+            return found[key]
+        cdef int64_t index = integer_of(key, "key", -INT64_MAX, INT64_MAX)
+        if not -len(found) <= index < len(found):
+            raise _NoRecord(f"there is no record {key} of {len(found)}", field="key")
+        return found[index if index >= 0 else index + len(found)]  # Cython's own indexing does not wrap around
+
+    def __array__(self, dtype=None, copy=None):
+        """pandas asks for an array if it does not know an object."""
+        raise ArgumentTypeError(NOT_AN_ARRAY, field="data")
+
     def __len__(self):
         """Records in the batch, by its header. A v0/v1 wrapper's does not say, so it is decompressed, once."""
         if self._header.magic == 2:
@@ -418,6 +440,10 @@ cdef class BatchIterator:
 
     def __iter__(self):
         return self
+
+    def __array__(self, dtype=None, copy=None):
+        """pandas asks for an array if it does not know an object."""
+        raise ArgumentTypeError(NOT_AN_ARRAY, field="data")
 
     def __next__(self):
         cdef Batch batch = self._next()

@@ -123,6 +123,30 @@ cdef class Record:
     def headers(self):
         return headers_of(&self._record)
 
+    def to_dict(self):
+        """Return the record by the names of its columns.
+
+        Returns
+        -------
+        dict
+            offset, timestamp in ms, timestampType (0 create time, 1 log append time, -1 none), key, value, headers.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> [[record]] = recordpress.read_batches(recordpress.write_records([b"v"], timestamps=1700000000000))
+        >>> record.to_dict()  # doctest: +NORMALIZE_WHITESPACE
+        {'offset': 0, 'timestamp': 1700000000000, 'timestampType': 0, 'key': None, 'value': b'v', 'headers': []}
+        """
+        return {
+            "offset": self.offset,
+            "timestamp": self.timestamp,
+            "timestampType": self._record.timestamp_type,
+            "key": self.key,
+            "value": self.value,
+            "headers": self.headers,
+        }
+
     def is_valid(self):
         """Whether a v0/v1 message's own checksum is right; True for a v2 record, which has none.
 

@@ -1,0 +1,28 @@
+"""Tables for notebooks: escaped, and bounded in rows and characters, whatever a log holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import islice
+
+MOST_ROWS = 20
+_MOST_CHARACTERS = 80
+
+
+def html_table(caption: str, names: Sequence[str], rows: Iterable[Sequence[object]], count: int) -> str:
+    """Return a table of the first rows, as ``_repr_html_`` gives it; the caption says that there are `count`."""
+    shown = [_line("td", row) for row in islice(rows, MOST_ROWS)]
+    more = f"; the first {len(shown)} of {count:,}" if count > len(shown) else ""
+    return f"<table><caption>{_cell(caption)}{more}</caption>{_line('th', names)}{''.join(shown)}</table>"
+
+
+def _line(kind: str, cells: Iterable[object]) -> str:
+    return f"<tr>{''.join(f'<{kind}>{_cell(cell)}</{kind}>' for cell in cells)}</tr>"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bytes):
+        value = value[:_MOST_CHARACTERS]
+    text = "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+    return escape(text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…")
