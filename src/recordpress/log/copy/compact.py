@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from recordpress._arguments import INT32_MAX, INT64_MAX, check_flags, integer
-from recordpress._file_names import PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
+from recordpress._file_names import INDEX_FILE_SUFFIX, PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
 from recordpress.errors import CorruptRecordError, RecordpressError
-from recordpress.files import JoinedFiles, LocalFileSystem, RandomAccessFile, named, resolve
+from recordpress.files import JoinedFiles, LocalFileSystem, named, resolve
 from recordpress.log._end_offset import end_offset
 from recordpress.log._open import found_at
 from recordpress.log._segment import Partition, Segment
@@ -85,7 +85,7 @@ class _GroupedSegment(Segment):
             members=tuple(members),
         )  # fmt: skip
 
-    def open(self) -> RandomAccessFile:
+    def open(self) -> JoinedFiles:
         files = [(one.open, one.size or 0) for one in self.members]
         return JoinedFiles(self.url, files, not isinstance(self.filesystem, LocalFileSystem))
 
@@ -119,7 +119,7 @@ class MergeTask(NamedTuple):
                 writer.write(transaction_index_bytes(aborted))
                 writer.publish()
         made = {info.name: info.size or 0 for info in files.list(place)}
-        if len(made) - bool(aborted) < 3:  # a segment and two indexes
+        if f"{group.base_offset:020}{INDEX_FILE_SUFFIX}" not in made:
             message = "offsets go back, or are not those of the segment: no index can hold them"
             raise CorruptRecordError(message, file=group.url, rule="offset order")
         replaced = {files.name(one.path): (one.size, one.modified) for one in self.members}
@@ -158,7 +158,7 @@ class MergeTask(NamedTuple):
         """Name the member in an error about the group."""
         if error.file == group.url and error.position is not None:
             with group.open() as file:
-                number, position = file.place_of(error.position)  # type: ignore[attr-defined]
+                number, position = file.place_of(error.position)
             if error.field_position is not None:
                 error.field_position += position - error.position
             error.file, error.position = self.members[number].url, position
