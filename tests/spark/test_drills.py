@@ -63,5 +63,5 @@ def store() -> Iterator[tuple[str, FaultyServer]]:
 
 def test_in_a_store(store: tuple[str, FaultyServer]) -> None:
     place, _ = store
-    log = drills(place, COUNT or 6, 200)
+    log = drills(place, COUNT or 4, 200)
     assert "killed" in log and "compact" in log
