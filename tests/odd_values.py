@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -76,6 +77,8 @@ def _released() -> memoryview:
     return view
 
 
+PRIVATE = re.compile(r"recordpress(\.\w+)*\._\w")  # of a module that no user may import
+
 HOSTILE: dict[str, Callable[[], Any]] = {
     "None": lambda: None,
     "True": lambda: True,
@@ -117,6 +120,8 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     "path": lambda: Path("no/such/file"),
     "naive datetime": lambda: datetime(2024, 1, 1),
     "class of the package": lambda: recordpress.BatchBuilder,
+    "Columns": lambda: recordpress.read_columns(b""),
+    "Batch": lambda: next(recordpress.read_batches(recordpress.write_records([b"v"]))),
     "builder": recordpress.BatchBuilder,
     "numpy integer": lambda: np.int16(1),
     "numpy float": lambda: np.float64(1),
@@ -163,11 +168,15 @@ def wrong_answers(
         except Mine:
             pass
         except recordpress.ArgumentTypeError as error:
+            if PRIVATE.search(str(error)):
+                yield f"{parameter} = {kind}: a private path: {error.message}"
             if error.field != parameter:
                 yield f"{parameter} = {kind}: field {error.field}: {error.message}"
             if len(str(error)) > 1000:
                 yield f"{parameter} = {kind}: a message of {len(str(error))} characters"
         except recordpress.InvalidArgumentError as error:
+            if PRIVATE.search(str(error)):
+                yield f"{parameter} = {kind}: a private path: {error.message}"
             if error.field not in fields and f"{error.field}s" not in fields:  # one of offsets: offset
                 yield f"{parameter} = {kind}: field {error.field}: {error.message}"
             if len(str(error)) > 1000:
