@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from cli.conftest import AT_ONCE, COMMAND, Run, environment
 from cli.logs import SEGMENT, files_of, many_batches, partition
 from patience import HANG
+from recordpress.cli._progress import Progress
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +63,29 @@ def test_a_terminal_shows_bytes_and_the_time_that_is_left(verb: str, log: Path) 
     assert shown.endswith(f"\r{'':{len(lines[-1])}}\r")
     assert "200,000 intact batches" in out
     assert "━" not in out
+
+
+def test_the_bar_moves_while_nothing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rate falls and the remaining time grows while one chunk of the work takes long."""
+    monkeypatch.setattr("recordpress.cli._progress.PATIENCE", 0)
+    monkeypatch.setattr("recordpress.cli._progress._INTERVAL", 0)
+    monkeypatch.setattr("recordpress.cli._progress._TICK", 0.001)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    lines: list[str] = []
+    moved = threading.Event()
+
+    def write(self: Progress, line: str) -> None:
+        lines.append(line)
+        if len(lines) > 5:
+            moved.set()
+
+    monkeypatch.setattr(Progress, "_write", write)
+    with Progress("reading", 1 << 30) as progress:
+        progress.at(1 << 20)
+        assert moved.wait(HANG)
+    count = len(lines)
+    assert len(set(lines)) > 2 and all(line.startswith("reading") for line in lines[:-1])
+    assert not progress._ticker.is_alive() and len(lines) == count
 
 
 @pytest.mark.slow

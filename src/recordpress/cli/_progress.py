@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Self
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 1.0  # seconds
 _INTERVAL = 0.1  # seconds between two lines
+_TICK = 0.9  # seconds after which rate and remaining time are written again, although nothing was done
 _BAR = 24  # characters
 _COLUMNS = 80  # of a terminal of unknown width
 
@@ -21,8 +23,8 @@ _COLUMNS = 80  # of a terminal of unknown width
 class Progress:
     """Show bytes done of a total on stderr after one second, if stderr is a terminal.
 
-    An instance is a `progress` callback of the library. The working thread rewrites the line, so an interrupt needs no
-    cleanup.
+    An instance is a `progress` callback of the library. In a `with` statement the line is also rewritten while the work
+    reports nothing, so that it moves at least once a second.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
@@ -33,6 +35,9 @@ class Progress:
         self._started = time.monotonic()
         self._next_look = self._started + PATIENCE
         self._width = 0  # of the line that is there
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+        self._ticker = threading.Thread(target=self._tick, name="recordpress-progress", daemon=True)
 
     def advance(self, size: int) -> None:
         """Add a number of bytes."""
@@ -48,9 +53,17 @@ class Progress:
 
     def _at(self, done: int, total: int | None) -> None:
         self.done, self.total = done, total
+        self._look()
+
+    def _look(self) -> None:
         if self._is_terminal and time.monotonic() >= self._next_look:
-            self._next_look = time.monotonic() + _INTERVAL
-            self._write(self._line(self._columns()))
+            with self._lock:
+                self._next_look = time.monotonic() + _INTERVAL
+                self._write(self._line(self._columns()))
+
+    def _tick(self) -> None:
+        while not self._end.wait(_TICK):
+            self._look()
 
     def _line(self, columns: int) -> str:
         per_second = self.done / max(time.monotonic() - self._started, 1e-3)
@@ -78,8 +91,13 @@ class Progress:
         self._width = len(line)
 
     def __enter__(self) -> Self:
+        if self._is_terminal:
+            self._ticker.start()
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self._end.set()
+        if self._is_terminal:
+            self._ticker.join()
         if self._width:
             self._write("")
