@@ -94,6 +94,9 @@ def command(paths: Sources, target: str, even_if_larger: bool, as_json: bool, **
     batch is decompressed again and compared with its source, and each file is read back. The source is only read, and
     must not be in use by a broker.
 
+    Batches of a few records compress badly with every codec and level: --batch-bytes or --batch-records joins them,
+    which saves most. The default is to keep the batches.
+
     TARGET gets a directory for each partition; it is the partition's directory itself if there is only one and TARGET
     is named like one, such as orders-0. It gets its name when it is complete; repeat the command to resume an
     interrupted run. recordpress-manifest.jsonl in TARGET has counts, checksums and a digest of the records of each
