@@ -54,7 +54,7 @@ check: $(TESTING) $(STAMPS)/with-lint  ## Lint, check types and test the changes
 	$(MAKE) --no-print-directory lint mypy
 	$(PYTHON) -m build_support.changed_tests | xargs -r $(PYTHON) -m pytest -q -n $(WORKERS) -m "not slow"
 
-test-all: $(TESTING) java  ## Run the whole suite, slow tests included
+test-all: $(TESTING) java shells  ## Run the whole suite, slow tests included
 	$(PYTHON) -m pytest -q $(SPREAD) --durations=20 $(TESTS)
 
 lint: $(STAMPS)/with-lint  ## Check style and format, Cython, workflows and spelling
@@ -122,7 +122,7 @@ bench-smoke: $(TESTING) libsnappy
 	$(PYTHON) -m pytest -q --benchmark-disable $(BENCH)
 
 # the tests that `make test` omits
-test-slow: $(TESTING) java
+test-slow: $(TESTING) java shells
 	$(PYTHON) -m pytest -q $(SPREAD) --durations=20 -m slow $(TESTS)
 
 # the benchmarks with the libraries of a wheel
@@ -152,6 +152,9 @@ java:
 
 libsnappy:
 	@build_support/debian.sh bench
+
+shells:
+	@build_support/debian.sh shells
 
 $(MADE): | system
 	$(call say,creating $(VENV) with $$($(PYTHON3) -V): 10 seconds)
@@ -188,4 +191,4 @@ $(CURRENT)/.ready: build_support/static_libraries.py | $(MADE)
 	touch $@
 
 .PHONY: demo test check test-all lint types mypy sanitize sanitize-threads fuzz ci full docs bench wheels release \
-  build test-slow sdist bench-smoke bench-current clean clean-all help system java libsnappy
+  build test-slow sdist bench-smoke bench-current clean clean-all help system java libsnappy shells

@@ -3,6 +3,7 @@
 #   debian.sh build            compiler, Python's headers and venv, pkg-config, the four libraries
 #   debian.sh bench            libsnappy, which the benchmarks compare with
 #   debian.sh java             a Java runtime for Spark (17 or newer)
+#   debian.sh shells           zsh and fish, whose completion is tested
 #   debian.sh differential     a JDK and Maven, which bring Kafka's own classes and a broker
 #   debian.sh azurite          Node.js, which runs Azure's server for tests
 #   debian.sh browser          Chromium, which takes pictures of a report, and opens the pages of the site
@@ -58,6 +59,11 @@ group_build() {
 group_bench() { need libsnappy-dev library snappy; }
 
 group_java() { need default-jre-headless java_runs; }
+
+group_shells() {
+  need zsh zsh --version
+  need fish fish --version
+}
 
 group_azurite() { need "nodejs npm" npm --version; }
 

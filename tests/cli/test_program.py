@@ -2,6 +2,8 @@
 
 import os
 import pty
+import re
+import shutil
 import subprocess
 import sys
 from contextlib import suppress
@@ -85,6 +87,44 @@ def test_completion_scripts(run: Run, shell: str) -> None:
     done = run("completion", shell)
     assert done.status == 0
     assert "_RECORDPRESS_COMPLETE" in done.text
+
+
+SHELLS = {  # a line is completed as the shell's own user interface does it
+    "bash": """source <(recordpress completion bash); COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+_recordpress_completion recordpress; printf '%s\\n' "${{COMPREPLY[@]}}" """,
+    "zsh": """compdef() {{ }}; _describe() {{ print -l -- ${{(P)3}} }}; compadd() {{ print -l -- ${{(P)@[-1]}} }}
+_path_files() {{ print file }}; eval "$(recordpress completion zsh)"; words=({words}); CURRENT=$#words
+_recordpress_completion""",
+    "fish": "recordpress completion fish | source; complete -C '{words}'",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("recordpress trans", ["transcode"]),
+        ("recordpress comp", ["compact", "completion"]),
+        ("recordpress verify --che", ["--check"]),
+        ("recordpress verify --check r", ["record"]),
+        ("recordpress transcode --codec z", ["zstd"]),
+    ],
+)
+def test_a_shell_completes_a_line(shell: str, words: str, completed: list[str]) -> None:
+    program = shutil.which(shell)
+    assert program is not None, f"{shell} is missing: build_support/debian.sh shells installs it"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    quiet = {"bash": ["--norc"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
+    done = subprocess.run(
+        [program, *quiet, "-c", SHELLS[shell].format(words=words)],
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        env=environment(PATH=path),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [re.split(r"[\t:]", line)[0] for line in done.stdout.splitlines()] == completed
 
 
 def test_completion_knows_verbs_and_options(run: Run) -> None:
