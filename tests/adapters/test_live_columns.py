@@ -15,6 +15,7 @@ import kafka
 import pyarrow as pa
 import pytest
 from aiokafka import TopicPartition
+from aiokafka.consumer.subscription_state import SubscriptionState
 from aiokafka.partitioner import murmur2
 from kafka import TopicPartition as KafkaPartition
 from scripted import ScriptedLog, aiokafka_consumer, kafka_python_consumer, rows_of, rows_of_messages
@@ -238,7 +239,7 @@ def hold_decoding(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, thr
     return reached, barrier
 
 
-@pytest.mark.parametrize("what", ["seek", "pause", "rebalance", "cancel"])
+@pytest.mark.parametrize("what", ["seek", "pause", "rebalance", "rejoin", "cancel"])
 @pytest.mark.parametrize("max_bytes", [None, 1], ids=["whole", "divided"])
 def test_aiokafka_returns_nothing_that_the_client_would_not(
     monkeypatch: pytest.MonkeyPatch, what: str, max_bytes: int | None
@@ -266,14 +267,18 @@ def test_aiokafka_returns_nothing_that_the_client_would_not(
                 consumer._subscription.assign_from_user({A})
                 consumer.seek(A, 3)
                 first = 3
+            elif what == "rejoin":  # after the last commit of the old assignment, and before the new one
+                monkeypatch.setattr(SubscriptionState, "reassignment_in_progress", True)
+                monkeypatch.setattr(SubscriptionState, "wait_for_assignment", lambda self: asyncio.sleep(9))
             else:
                 item.cancel()
             barrier.set()
             offsets: list[int] = []
-            if what in ("pause", "cancel"):
+            if what in ("pause", "rejoin", "cancel"):
                 assert await asyncio.gather(item, return_exceptions=True) != [[]]
                 assert await consumer.position(A) == 0
                 assert what == "cancel" or item.result() is None, "the time-out"
+                monkeypatch.undo()
                 consumer.resume(A)
             elif (part := await item) is not None:
                 offsets += part["offset"].to_pylist()

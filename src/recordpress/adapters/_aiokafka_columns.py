@@ -224,7 +224,8 @@ class ColumnsReader(AsyncIterator[Any]):
     def _settle(self, one: _Taken, rows: Columns | Exception | None) -> bool:
         """Move the position to the end of the rows; False if the rows may not be returned.
 
-        As for `getmany`: nothing of a partition that is no longer assigned, is paused, or was sought elsewhere.
+        As for `getmany`: nothing of a partition that is no longer assigned or about to be reassigned, is paused, or was
+        sought elsewhere.
         """
         assignment = one.result._assignment
         _unreturned(assignment).pop(one.partition, None)
@@ -232,7 +233,9 @@ class ColumnsReader(AsyncIterator[Any]):
         reached = one.start if one.end is None else one.end
         if not assignment.active or not state.has_valid_position or state.position != reached:
             return False
-        if isinstance(rows, Exception) or state.paused:
+        # the last commit of these partitions may be on its way
+        is_leaving = self._consumer._closed or self._consumer._subscription.reassignment_in_progress
+        if isinstance(rows, Exception) or state.paused or is_leaving:
             state.consumed_to(one.start)
             self._release(one.partition)
             if isinstance(rows, Exception) and not isinstance(rows, InterruptedError):
