@@ -13,7 +13,6 @@ import resource
 import sys
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ async def produce(address: str, until: float) -> int:
     return count
 
 
-async def consume(address: str, seen: Counter[int], stop: asyncio.Event) -> None:
+async def consume(address: str, seen: bytearray, stop: asyncio.Event) -> None:
     """Count every number that this consumer returns."""
     from aiokafka import AIOKafkaConsumer
 
@@ -56,7 +55,8 @@ async def consume(address: str, seen: Counter[int], stop: asyncio.Event) -> None
     reader = fast.columns(consumer, ["value"], timeout_ms=200)
     while not stop.is_set():
         with contextlib.suppress(StopAsyncIteration):
-            seen.update(int(value.split()[0]) for value in (await anext(reader))["value"].to_pylist())
+            for value in (await anext(reader))["value"].to_pylist():
+                seen[int(value.split()[0])] += 1
     await consumer.stop()  # which commits
 
 
@@ -67,7 +67,7 @@ def resident() -> float:
 
 
 async def soak(address: str, minutes: float) -> int:
-    seen: Counter[int] = Counter()
+    seen = bytearray(RECORDS * 300 * round(minutes + 1))  # times that each number was returned
     stop, leave = asyncio.Event(), asyncio.Event()
     until = time.monotonic() + 60 * minutes
     producing = asyncio.create_task(produce(address, until))
@@ -85,17 +85,16 @@ async def soak(address: str, minutes: float) -> int:
             leave.set()
             await third
             third = None
-        counted = sys.getsizeof(seen) / (1 << 20) + len(seen) * 64 / (1 << 20)  # the test's own memory
-        memory.append((time.monotonic(), resident() - counted))
-        print(f"{rebalances} rebalances, {sum(seen.values()):,} records, {memory[-1][1]:.0f} MiB", flush=True)
+        memory.append((time.monotonic(), resident()))
+        print(f"{rebalances} rebalances, {len(seen) - seen.count(0):,} records, {memory[-1][1]:.0f} MiB", flush=True)
     count = producing.result()
     deadline = time.monotonic() + 60
-    while len(seen) < count and time.monotonic() < deadline:
+    while seen.count(0, 0, count) and time.monotonic() < deadline:
         await asyncio.sleep(0.5)
     stop.set()
     leave.set()
     await asyncio.gather(*members, *([third] if third else []))
-    lost, repeated = count - len(seen), sum(times - 1 for times in seen.values())
+    lost, repeated = seen.count(0, 0, count), sum(seen) - count + seen.count(0, 0, count)
     half = memory[len(memory) // 2 :]
     growth = (half[-1][1] - half[0][1]) / max(1.0, half[-1][0] - half[0][0]) * 60
     print(f"{count:,} records sent, {lost} lost, {repeated} repeated; {rebalances} rebalances; "

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -33,6 +35,7 @@ pytestmark = [
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "live_parquet.py"
 ROWS = 30_000
+STEP, STEPS = 500, 30  # records of one call, and calls
 VALUES = [b"value %d " % number * (1 + number % 9) for number in range(ROWS)]
 KEYS = [b"key %d" % (number % 500) if number % 3 else None for number in range(ROWS)]
 HEADERS = [[{"key": "n", "value": b"%d" % number}] for number in range(ROWS)]
@@ -53,14 +56,18 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         yield running
 
 
-@pytest.fixture
-def topic(broker: Broker, request: pytest.FixtureRequest) -> str:
+def create(broker: Broker, topic: str, partitions: int) -> None:
     from kafka.admin import KafkaAdminClient, NewTopic
 
-    name = "".join(letter if letter.isalnum() else "-" for letter in request.node.name)
     admin = KafkaAdminClient(bootstrap_servers=broker.address)
-    admin.create_topics([NewTopic(name, 3, 1)])
+    admin.create_topics([NewTopic(topic, partitions, 1)])
     admin.close()
+
+
+@pytest.fixture
+def topic(broker: Broker, request: pytest.FixtureRequest) -> str:
+    name = "".join(letter if letter.isalnum() else "-" for letter in request.node.name)
+    create(broker, name, 3)
     return name
 
 
@@ -227,3 +234,131 @@ def test_the_parquet_example_writes_every_record_once_although_it_is_killed(
     subprocess.run([*command, "--idle-ms", "1000", "--max-bytes", "1000000"], check=True, timeout=HANG)
     table = pa.concat_tables([pq.read_table(path) for path in sorted(tmp_path.glob("*.parquet"))])
     assert sorted(table["value"].to_pylist()) == sorted(VALUES)
+
+
+# --- a broker that is killed, and a group that rebalances ---------------------------------------------------------
+
+
+@pytest.fixture
+def own_broker(tmp_path: Path) -> Iterator[Broker]:
+    """A broker that the test may kill."""
+    with Broker(tmp_path, settings="log.flush.interval.messages=1\n") as running:
+        yield running
+
+
+def kill_and_restart(broker: Broker) -> None:
+    os.kill(broker.pid, signal.SIGKILL)
+    broker._process.wait()
+    time.sleep(0.5)
+    broker.__enter__()
+
+
+def numbered(start: int) -> pa.Table:
+    return pa.table({"value": pa.array([b"%d" % n for n in range(start, start + STEP)], pa.binary())})
+
+
+def test_aiokafka_keeps_order_and_loses_nothing_when_the_broker_is_killed(own_broker: Broker) -> None:
+    from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+
+    create(own_broker, "t", 1)
+
+    async def run() -> list[bytes]:
+        producer = AIOKafkaProducer(bootstrap_servers=own_broker.address, enable_idempotence=True, linger_ms=1)
+        consumer = AIOKafkaConsumer("t", bootstrap_servers=own_broker.address, auto_offset_reset="earliest")
+        await producer.start()
+        await consumer.start()
+        restarted = None
+        sending = []
+        for step in range(STEPS):  # the queue is full while the broker is away: the call waits
+            sending.append(await under_aiokafka.send_columns(producer, "t", numbered(step * STEP), 0))
+            if step == STEPS // 3:
+                restarted = asyncio.create_task(asyncio.to_thread(kill_and_restart, own_broker))
+                await asyncio.sleep(0.05)
+        for sent in sending:
+            await sent.batches()
+        assert restarted is not None
+        await restarted
+        values: list[bytes] = []
+        async for part in under_aiokafka.columns(consumer, ["value"]):
+            values += part["value"].to_pylist()
+            if len(values) >= STEP * STEPS:
+                break
+        await producer.stop()
+        await consumer.stop()
+        return values
+
+    assert asyncio.run(asyncio.wait_for(run(), HANG)) == [b"%d" % n for n in range(STEP * STEPS)]
+
+
+SENDER = f"""
+import sys, time
+import pyarrow as pa
+from kafka import KafkaProducer
+import recordpress.adapters.kafka_python as fast
+
+producer = KafkaProducer(bootstrap_servers=sys.argv[1], enable_idempotence=True)
+sending = []
+for step in range({STEPS}):
+    values = [b"%d" % number for number in range(step * {STEP}, (step + 1) * {STEP})]
+    sending.append(fast.send_columns(producer, "t", pa.table({{"value": values}}), 0))
+    print(step, flush=True)
+    time.sleep(0.05)
+assert [offset for sent in sending for offset in sent.offsets(60)] == list(range({STEP * STEPS}))
+"""
+
+
+def test_kafka_python_keeps_order_and_loses_nothing_when_the_broker_is_killed(own_broker: Broker) -> None:
+    create(own_broker, "t", 1)
+    command = [sys.executable, "-W", "ignore", "-c", SENDER, own_broker.address]  # it leaves sockets open
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as sender:
+        assert sender.stdout is not None
+        while int(sender.stdout.readline()) < STEPS // 3:
+            pass
+        kill_and_restart(own_broker)
+        sender.stdout.read()
+    assert sender.returncode == 0
+    table = asyncio.run(consume_by_aiokafka(own_broker.address, "t"))
+    assert table["value"].to_pylist() == [b"%d" % n for n in range(STEP * STEPS)]
+
+
+def test_a_group_that_rebalances_reads_every_record_once(broker: Broker, topic: str) -> None:
+    """Consumers join and leave while records arrive; the clients commit by themselves."""
+    from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+
+    seen = bytearray(STEP * STEPS)
+
+    async def consume(stop: asyncio.Event) -> None:
+        consumer = AIOKafkaConsumer(
+            topic, bootstrap_servers=broker.address, group_id=topic, auto_offset_reset="earliest",
+            auto_commit_interval_ms=100, heartbeat_interval_ms=100, max_poll_records=150,
+        )  # fmt: skip
+        await consumer.start()
+        reader = under_aiokafka.columns(consumer, ["value"], timeout_ms=50)
+        while not stop.is_set():
+            async for part in reader:
+                for value in part["value"].to_pylist():
+                    seen[int(value)] += 1
+                if stop.is_set():
+                    break
+        await consumer.stop()
+
+    async def run() -> None:
+        producer = AIOKafkaProducer(bootstrap_servers=broker.address)
+        await producer.start()
+        stop, leave = asyncio.Event(), asyncio.Event()
+        members = [asyncio.create_task(consume(stop))]
+        for step in range(STEPS):
+            await under_aiokafka.send_columns(producer, topic, numbered(step * STEP), step % 3)
+            await asyncio.sleep(0.1)
+            if step == STEPS // 3:
+                members.append(asyncio.create_task(consume(leave)))
+            if step == 2 * STEPS // 3:
+                leave.set()
+        while 0 in seen:
+            await asyncio.sleep(0.05)
+        stop.set()
+        await asyncio.gather(*members)
+        await producer.stop()
+
+    asyncio.run(asyncio.wait_for(run(), HANG))
+    assert set(seen) == {1}
