@@ -62,7 +62,7 @@ static inline int64_t rp_read_be64(rp_cursor *c) {
  * and gives pointers by value, so that the caller's cursor can live in registers. */
 typedef struct rp_varint_read {
     uint64_t value;
-    const uint8_t *p; /* after the varint, NULL if it is too long or cut short */
+    const uint8_t *p; /* after the varint, NULL if it is too long or truncated */
 } rp_varint_read;
 
 static __attribute__((noinline, unused)) rp_varint_read rp_uvarint_slow(const uint8_t *p, const uint8_t *end, int max) {

@@ -337,8 +337,8 @@ static inline int64_t rp_entry_size(rp_cursor c) {
 }
 
 /* The next entry of a v0/v1 wrapper, or the one entry of a plain message; `m` is its header, with the offset as
- * stored. RP_END at the end and at a cut entry, which is dropped (AbstractLegacyRecordBatch.DataLogInputStream). Of
- * inner messages, only magic 1 gets timestamp type and append time of their wrapper (DeepRecordsIterator). */
+ * stored. RP_END at the end and at a truncated entry, which is dropped (AbstractLegacyRecordBatch.DataLogInputStream).
+ * Of inner messages, only magic 1 gets timestamp type and append time of their wrapper (DeepRecordsIterator). */
 static inline int rp_message_next(const rp_source *s, rp_cursor *c, rp_batch *m, rp_record *r, rp_error *err) {
     const uint8_t *at = c->p;
     int64_t size = rp_entry_size(*c);

@@ -36,7 +36,7 @@ enum rp_kind {
       "entry size {found} is less than the minimum of {limit}")                                   \
     X(ENTRY_SIZE_MAX, CORRUPT, "size", "record set framing",                                      \
       "entry size {found} is larger than {limit}, the most that max_message_bytes allows")        \
-    X(MAGIC, CORRUPT, "magic", "record set framing", "magic {found}: 0 to {limit} is possible here")            \
+    X(MAGIC, CORRUPT, "magic", "record set framing", "magic {found} is not between 0 and {limit}")            \
     X(BATCH_LENGTH, CORRUPT, "batchLength", "record batch v2",                                    \
       "batch length {found} is less than a v2 header's {limit}")                                  \
     X(MESSAGE_SIZE, CORRUPT, "size", "message v0/v1",                                             \
@@ -44,9 +44,9 @@ enum rp_kind {
     X(CRC, CORRUPT, "crc", "checksum",                                                            \
       "stored checksum {found:#010x}, computed {limit:#010x}")                                    \
     X(CUT_ENTRY, CORRUPT, "size", "record set framing",                                           \
-      "the last entry is cut: {found} bytes of it are here")                                      \
+      "the last entry is truncated after {found} bytes")                                      \
     X(COPY, CORRUPT, "", "verification of the copy",                                              \
-      "what was written reads as {found} bytes that are not the {limit} bytes of records it came from") \
+      "the written records ({found} bytes) differ from their source ({limit} bytes)") \
     /* a v2 batch and its records */                                                              \
     X(RECORDS_COUNT, INVALID, "recordsCount", "record batch v2",                                  \
       "records count {found} is negative")                                                        \
@@ -54,7 +54,7 @@ enum rp_kind {
       "the data ends after {found} of {limit} records")                                           \
     X(RECORDS_LEFT, INVALID, "recordsCount", "record batch v2",                                   \
       "{found} bytes are left after the last of {limit} records")                                 \
-    X(VARINT, INVALID, "varint", "varints", "a varint is too long or cut short")                  \
+    X(VARINT, INVALID, "varint", "varints", "a varint is too long or truncated")                  \
     X(RECORD_LENGTH, INVALID, "length", "record v2",                                              \
       "record length {found}, but {limit} bytes are left")                                        \
     X(RECORD_FIELDS, INVALID, "length", "record v2",                                              \
@@ -72,9 +72,9 @@ enum rp_kind {
     X(CODEC_MAGIC, UNSUPPORTED, "magic", "KIP-110",                                               \
       "a message of magic {found} cannot use this compression type: it needs magic {limit}")      \
     X(PLUGIN_LENGTH, CORRUPT, "pluginClassNameLength", "KIP-984",                                 \
-      "the length of the plug-in's name is {found}: 1 to {limit} is possible here")               \
+      "plug-in name length {found} is not between 1 and {limit}")               \
     X(PLUGIN_NAME, CORRUPT, "pluginClassName", "KIP-984",                                         \
-      "byte {found:#04x} is not possible in the name of a plug-in")                               \
+      "byte {found:#04x} is not allowed in the name of a plug-in")                               \
     /* {found} is the number of the name */                                                       \
     X(PLUGIN_UNKNOWN, UNSUPPORTED, "pluginClassName", "KIP-984",                                  \
       "no codec is registered under the plug-in's name")                                          \
@@ -82,22 +82,22 @@ enum rp_kind {
     X(WRAPPER_CODEC, INVALID, "attributes", "compressed wrapper",                                 \
       "a v0/v1 wrapper cannot use compression type id {found}")                                   \
     X(WRAPPER_NULL, INVALID, "value", "compressed wrapper", "the wrapper's value is null")        \
-    X(WRAPPER_EMPTY, INVALID, "value", "compressed wrapper", "the wrapper holds no record")       \
+    X(WRAPPER_EMPTY, INVALID, "value", "compressed wrapper", "the wrapper has no record")       \
     X(WRAPPER_OFFSET, INVALID, "offset", "compressed wrapper",                                    \
       "wrapper offset {found} is less than the last inner offset {limit}")                        \
     X(INNER_COMPRESSED, INVALID, "attributes", "compressed wrapper",                              \
       "an inner message is itself compressed (attributes {found})")                               \
     X(TIMESTAMP_RANGE, ARGUMENT, "timestamp", "Arrow timestamp[us]",                              \
-      "timestamp {found} ms does not fit microseconds: ask for milliseconds, or for no timestamps") \
+      "timestamp {found} ms does not fit microseconds: request milliseconds, or omit timestamps") \
     /* a codec that the caller brings; {found} of the first two is the number of the cause */      \
     X(CODEC_DECOMPRESS, DECOMPRESS, "payload", "codecs", "the codec object failed to decompress")  \
     X(CODEC_COMPRESS, ARGUMENT, "codecs", "", "the codec object failed to compress")               \
     X(CODEC_EXPANDS, ARGUMENT, "codecs", "",                                                      \
-      "the codec object made {found} bytes where at most {limit} are possible")                   \
+      "the codec object returned {found} bytes; at most {limit} are allowed")                   \
     /* codec streams */                                                                           \
     X(GZIP_HEADER, DECOMPRESS, "header", "gzip (RFC 1952)", "not a gzip member header")           \
-    X(GZIP_SHORT, DECOMPRESS, "member", "gzip (RFC 1952)", "the member is cut short")             \
-    X(GZIP_DATA, DECOMPRESS, "body", "gzip (RFC 1951)", "the deflate data is damaged or cut short") \
+    X(GZIP_SHORT, DECOMPRESS, "member", "gzip (RFC 1952)", "the member is truncated")             \
+    X(GZIP_DATA, DECOMPRESS, "body", "gzip (RFC 1951)", "the deflate data is damaged or truncated") \
     X(GZIP_TRAILER, DECOMPRESS, "trailer", "gzip (RFC 1952)",                                     \
       "the member's checksum or size does not match")                                             \
     X(SNAPPY_EMPTY, DECOMPRESS, "payload", "snappy", "a snappy payload cannot be empty")          \
@@ -105,10 +105,10 @@ enum rp_kind {
     X(SNAPPY_CHUNK, DECOMPRESS, "chunkLength", "snappy (xerial)",                                 \
       "chunk length {found} is not between 1 and {limit}")                                        \
     X(SNAPPY_SHORT, DECOMPRESS, "chunk", "snappy (xerial)",                                       \
-      "a chunk of {found} bytes is cut short: {limit} are left")                                  \
+      "a chunk of {found} bytes is truncated: {limit} are left")                                  \
     X(SNAPPY_DATA, DECOMPRESS, "block", "snappy", "the snappy block is damaged")                  \
     X(LZ4_MAGIC, DECOMPRESS, "magic", "LZ4 frame", "not an LZ4 frame (magic {found:#010x})")      \
-    X(LZ4_SHORT, DECOMPRESS, "frame", "LZ4 frame", "the frame is cut short")                      \
+    X(LZ4_SHORT, DECOMPRESS, "frame", "LZ4 frame", "the frame is truncated")                      \
     X(LZ4_VERSION, DECOMPRESS, "FLG.version", "LZ4 frame", "frame version {found} is not 1")      \
     X(LZ4_DEPENDENT, DECOMPRESS, "FLG.blockIndependence", "LZ4 frame",                            \
       "dependent blocks are not accepted by Kafka")                                               \
@@ -124,7 +124,7 @@ enum rp_kind {
       "block checksum {found:#010x}, computed {limit:#010x}")                                     \
     X(LZ4_BLOCK, DECOMPRESS, "block", "LZ4 frame", "the block's data is damaged")                 \
     X(ZSTD_HEADER, DECOMPRESS, "frame header", "zstd (RFC 8878)", "not a zstd frame")             \
-    X(ZSTD_SHORT, DECOMPRESS, "frame", "zstd (RFC 8878)", "the frame is cut short")               \
+    X(ZSTD_SHORT, DECOMPRESS, "frame", "zstd (RFC 8878)", "the frame is truncated")               \
     X(ZSTD_WINDOW, DECOMPRESS, "windowLog", "zstd (RFC 8878)",                                    \
       "the frame needs a window of {found} bytes, the limit is {limit}")                          \
     X(ZSTD_DICT, DECOMPRESS, "dictionaryId", "zstd (RFC 8878)",                                   \
@@ -142,9 +142,9 @@ enum rp_kind {
     X(OFFSET_DELTA, ARGUMENT, "offset", "record set builder",                                     \
       "offset {found} is more than 2147483647 above the base offset {limit}")                     \
     X(TIMESTAMP_NEGATIVE, ARGUMENT, "timestamp", "record set builder",                            \
-      "timestamp {found} is negative, and not -1 for none")                                       \
+      "timestamp {found} is negative, but not -1 (none)")                                       \
     X(SET_SIZE, ARGUMENT, "value", "record set builder",                                          \
-      "{found} bytes of records do not fit a batch, which holds at most {limit}")             \
+      "{found} bytes of records do not fit in a batch, which has at most {limit}")             \
     X(ARROW_LAYOUT, ARGUMENT, "data", "Arrow C data interface",                                   \
       "an Arrow array's lengths or offsets contradict each other")                                \
     X(OFFSET_NULL, ARGUMENT, "offset", "record set builder", "the offset is null")                \
@@ -154,16 +154,16 @@ enum rp_kind {
     X(TIMESTAMP_SECONDS, ARGUMENT, "timestamp", "record set builder",                             \
       "timestamp {found} s does not fit milliseconds") \
     X(TIMESTAMP_PART, ARGUMENT, "timestamp", "record set builder",                                \
-      "timestamp {found} is not in whole milliseconds, as Kafka keeps times: round it, or let "   \
+      "timestamp {found} is not in whole milliseconds, Kafka's resolution: round it, or let "   \
       "coerce_timestamps=True round it down")                                                     \
     X(BATCH_COLUMNS, ARGUMENT, "baseOffset", "record set builder",                                \
-      "the records of the batch at baseOffset {found} do not agree in what its header says")      \
+      "the records of the batch at baseOffset {found} disagree in fields of its header")      \
     X(BATCH_SEQUENCE, ARGUMENT, "sequence", "record set builder",                                 \
-      "after sequence {limit} comes {found}, and offsets are missing too: the batch before may "  \
-      "have lost its last records, which only batches= can tell")                                 \
+      "sequence {found} follows {limit}, and offsets are missing too: the batch before may "   \
+      "have lost its last records, which only batches= can show")                                 \
     X(BATCH_TIMESTAMP_TYPE, ARGUMENT, "timestampType", "record set builder",                      \
       "timestampType {found}: records with a baseOffset are put back into batches with "          \
-      "CreateTime and magic 2, and the headers of others only batches= can tell")                 \
+      "CreateTime and magic 2, and only batches= has the headers of others")                 \
     X(BATCH_VALUE, ARGUMENT, "data", "record set builder",                                        \
       "{found} does not fit its field of a batch header, which ends at {limit}")                   \
     X(BATCHES_RECORDS, ARGUMENT, "batches", "record set builder",                                 \

@@ -173,7 +173,7 @@ cdef object milliseconds_of(object when, str name):
     from datetime import UTC, datetime, timedelta
 
     if when.utcoffset() is None:
-        raise InvalidArgumentError(f"{name} must say its time zone, which {shown(when)} does not: give it a tzinfo, "
+        raise InvalidArgumentError(f"{name} must have a time zone, but {shown(when)} has none: set its tzinfo, "
                                    "or end the text with Z or +02:00", field=name)
     try:
         since_1970 = when - datetime(1970, 1, 1, tzinfo=UTC)
@@ -186,7 +186,7 @@ cdef object milliseconds_of(object when, str name):
 
 
 cdef str too_fine(str name, object when):
-    return (f"{name} must be in whole milliseconds, as Kafka keeps times, not {shown(when)}: round it first, "
+    return (f"{name} must be in whole milliseconds, Kafka's resolution, not {shown(when)}: round it first, "
             "for example with when.replace(microsecond=when.microsecond // 1000 * 1000)")
 
 

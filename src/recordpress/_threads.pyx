@@ -247,5 +247,5 @@ cdef class Threads:
         if self.crew == NULL:
             raise ClosedError("the threads have ended")
         if self.crew.n and self.crew.pid != getpid():
-            raise ClosedError("an iteration with threads cannot go on in a child of fork, which has none of them")
+            raise ClosedError("an iteration with threads cannot continue in a forked process, which lacks the threads")
         return self.crew

@@ -29,7 +29,8 @@ DIFFERENCES = {
 }
 
 
-# Both clients end there as at any cut entry, and so do the adapters; Kafka looks at the magic of a cut entry first.
+# Both clients end there as at any cut entry, and so do the adapters; Kafka looks at the magic of a truncated entry
+# first.
 CUT = {"crafted/size_49_crc_of_61"}
 
 
@@ -127,7 +128,7 @@ def test_nothing_that_was_read_stays(client: Client, magic: int) -> None:
 @clients
 def test_a_batch_is_made_once(client: Client) -> None:
     batch = client.adapter.DefaultRecordBatch(recordpress.write_records([b"a"]))
-    with pytest.raises(TypeError, match="made already"):
+    with pytest.raises(TypeError, match="already initialised"):
         batch.__init__(b"")
     assert [record.value for record in batch] == [b"a"]
 

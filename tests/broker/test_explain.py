@@ -214,7 +214,7 @@ def test_settings_of_a_broker(tmp_path: Path) -> None:
     explanation = recordpress.explain(record_set(), config=path, now_ms=NOW)
     assert only(explanation).reasons == [Reason.CODEC_DIFFERS]
     assert explanation.topic_config == {"compression.type": "zstd"}
-    assert explanation.notes == [f"{path}: not Kafka's, and passed over: confluent.license"]
+    assert explanation.notes == [f"{path}: skipped settings that Kafka does not have: confluent.license"]
     explanation = recordpress.explain(
         record_set(), config=path, topic_config={"compression.type": "snappy"}, now_ms=NOW
     )
@@ -337,7 +337,7 @@ def test_the_cut_end_of_a_log_is_told(tmp_path: Path) -> None:
     (path / SEGMENT).write_bytes((path / SEGMENT).read_bytes()[:-5])
     explanation = recordpress.explain(path)
     size = len(record_set("lz4")) - 5
-    assert explanation.notes == [f"{path / SEGMENT}: {size} bytes follow the last whole entry"]
+    assert explanation.notes == [f"{path / SEGMENT}: {size} bytes follow the last complete entry"]
     assert not explanation.has_findings
 
 
@@ -385,7 +385,7 @@ def test_large_logs_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("recordpress.broker._explain_log.OPENED_BATCHES", 4)
     monkeypatch.setattr("recordpress.broker._explain_log.OPENED_THEN", 9)
     sampled, full = (recordpress.explain(path, topic_config=LZ4, full=full) for full in (False, True))
-    assert sampled.notes == ["8 of 40 batches were opened; the others are taken to be like them"]
+    assert sampled.notes == ["8 of 40 batches were opened; the others are assumed to be alike"]
     assert full.notes == []
     for explanation in (sampled, full):
         [group] = explanation.groups
@@ -415,7 +415,7 @@ def test_a_log_in_an_object_store_is_read_in_large_pieces(monkeypatch: pytest.Mo
 def test_a_log_and_a_request_are_not_one_source(tmp_path: Path) -> None:
     path = tmp_path / "batch.bin"
     path.write_bytes(record_set())
-    with pytest.raises(recordpress.InvalidArgumentError, match="explain it apart from logs"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="explain it separately from logs"):
         recordpress.explain([log_of(tmp_path, "gzip"), path])
 
 
@@ -423,7 +423,7 @@ def test_a_file_that_is_too_large_for_a_request(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("recordpress.broker._explain.MOST_BYTES", 10)
     path = tmp_path / "batch.bin"
     path.write_bytes(record_set())
-    with pytest.raises(recordpress.InvalidArgumentError, match="more than a request may have, 10"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="too large for a request"):
         recordpress.explain(path)
 
 

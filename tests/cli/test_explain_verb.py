@@ -121,7 +121,7 @@ def test_settings_of_a_broker(run: Run, sent: Path, tmp_path: Path) -> None:
     path.write_text("node.id=1\ncompression.type=gzip\nplugin.password=secret\n")
     done = run("explain", sent, "--config", path)
     assert done.status == 1
-    assert done.err == f"{path}: not Kafka's, and passed over: plugin.password\n"
+    assert done.err == f"{path}: skipped settings that Kafka does not have: plugin.password\n"
     assert "with compression.type=gzip" in done.lines[0] and "secret" not in done.text
     assert run("explain", sent, "--config", path, "-t", "compression.type=snappy").status == 0
 
@@ -165,10 +165,10 @@ def test_advice_to_producers(run: Run, tmp_path: Path) -> None:
     ]
     texts = {
         r"batch.size=\d+ linger.ms=\d+: 6,\d+; a producer sends (19,9\d|20,0\d)\d records/s": source,
-        r"a producer sends 0\.\d+ records/s to a partition: too few for deeper ones": log_of(
+        r"a producer sends 0\.\d+ records/s to a partition: too few for deeper batches": log_of(
             tmp_path / "slow", 0.5, depth=1, batches=40
         ),
-        r"batch.size=\d+, and the linger.ms in which one producer sends as many": log_of(
+        r"batch.size=\d+, and the linger.ms in which one producer sends that many": log_of(
             tmp_path / "odd", 0.01, producers=0, batches=40
         ),
     }

@@ -175,7 +175,11 @@ def test_files_beside_a_log_as_the_tool_prints_them(run: Run, tmp_path: Path) ->
 def test_batches_tell_of_a_tail_that_is_cut(run: Run, log: Path) -> None:
     segment = sorted((log / "orders-0").glob("*.log"))[-1]
     size = segment.stat().st_size
-    for tail, message in ((b"", ""), (recordpress.write_records([b"a"])[:-9], "is cut"), (bytes(100), "zero bytes")):
+    for tail, message in (
+        (b"", ""),
+        (recordpress.write_records([b"a"])[:-9], "is truncated"),
+        (bytes(100), "zero bytes"),
+    ):
         with segment.open("r+b") as file:
             file.truncate(size)
             file.seek(size)
@@ -227,7 +231,7 @@ def test_a_cut_tail_is_told(run: Run, log: Path) -> None:
     path.write_bytes(path.read_bytes()[:-5])
     done = run("dump", log / "orders-1", "-f", "jsonl")
     assert (done.status, len(done.lines)) == (1, 10)
-    assert "the last entry is cut" in done.err
+    assert "the last entry is truncated" in done.err
 
 
 @pytest.mark.parametrize(
@@ -261,7 +265,7 @@ def test_paths_that_lead_nowhere(run: Run, tmp_path: Path) -> None:
     missing = run("dump", tmp_path / "missing")
     assert (missing.status, missing.err) == (3, f"recordpress: {tmp_path}/missing: No such file or directory\n")
     empty = run("ls", tmp_path)
-    assert empty.status == 2 and "no partition is here" in empty.err
+    assert empty.status == 2 and "no partition found" in empty.err
 
 
 # --- ls, stats ----------------------------------------------------------------------------------------------------
@@ -403,7 +407,7 @@ def test_find_in_the_partition_of_the_key(run: Run, log: Path) -> None:
     wanted = partition_for_key(b"c", 3)
     done = run("find", log, "--key", "c", "--partitions", 3, "-f", "jsonl")
     assert {json.loads(line)["partition"] for line in done.lines} == {wanted}
-    assert f"murmur2 gives this key partition {wanted} of 3" in done.err
+    assert f"murmur2 maps this key to partition {wanted} of 3" in done.err
     far = next(n for n in range(4, 100) if partition_for_key(b"c", n) > 2)
     elsewhere = run("find", log, "--key", "c", "--partitions", far)
     assert elsewhere.status == 2 and "was not found" in elsewhere.err

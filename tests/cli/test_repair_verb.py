@@ -66,7 +66,7 @@ def test_reindex_makes_the_files_beside_a_log(run: Run, tmp_path: Path) -> None:
     ]
     assert done.lines[-1] == "4 findings: 4 files written"
     again = run("reindex", path)
-    assert (again.status, again.text) == (0, "no findings: every file is as it should be\n")
+    assert (again.status, again.text) == (0, "no findings: every file is correct\n")
 
 
 def test_reindex_elsewhere(run: Run, tmp_path: Path) -> None:

@@ -85,4 +85,4 @@ def test_what_is_not_there_is_not_damage(run: Run, tmp_path: Path) -> None:
 def test_a_directory_without_a_partition_is_a_usage_error(run: Run, tmp_path: Path) -> None:
     done = run("scan", tmp_path, "--json")
     assert (done.status, done.text) == (2, "")
-    assert "no partition is here" in done.err
+    assert "no partition found" in done.err

@@ -191,7 +191,7 @@ def test_what_follows_the_last_batch_is_a_finding(run: Run, tmp_path: Path) -> N
     assert done.status == 1
     assert done.lines[0] == (
         f"{source / SEGMENT}: byte {len(whole) - 10 - size}: "
-        f"the last {size} bytes hold no complete entry, and are not in "
+        f"the last {size} bytes have no complete entry, and are not in "
         "the copy (record set framing)"
     )
 

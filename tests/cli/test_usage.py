@@ -10,7 +10,7 @@ from cli.conftest import Run
     [
         (["stat", "."], "unknown command 'stat': did you mean 'stats'?"),
         (["quux"], "unknown command 'quux'; commands are ls, stats, "),
-        (["transcode", "a", "b", "--codec", "zst"], "'zst' is no codec: did you mean 'zstd'?"),
+        (["transcode", "a", "b", "--codec", "zst"], "'zst' is not a codec: did you mean 'zstd'?"),
         (["dump", ".", "--columns", "ofset"], "unknown name 'ofset': did you mean 'offset'?"),
         (["dump", ".", "--columns", "xyz"], "unknown name 'xyz'; accepted are topic, partition, offset, "),
         (["dump", ".", "--offset", "10-20"], "'10-20' is not a range: 10..20 is one"),

@@ -165,7 +165,7 @@ def test_names_that_can_be_registered(name: str) -> None:
         ("", "1 to 127"), ("x" * 128, "1 to 127"), ("two words", "1 to 127"), ("caf\u00e9", "1 to 127"),
         ("a\0", "1 to 127"), ("a\n", "1 to 127"), ("\ud800", "1 to 127"), ("none", "compression.type"),
         ("zstd", "compression.type"), ("GZIP", "compression.type"), ("pluggable", "compression.type"),
-        ("producer", "compression.type"), ("Uncompressed", "compression.type"), ("demo", "registered already"),
+        ("producer", "compression.type"), ("Uncompressed", "compression.type"), ("demo", "already registered"),
     ],
 )  # fmt: skip
 def test_names_that_cannot(name: str, error: str) -> None:

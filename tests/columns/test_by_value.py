@@ -199,5 +199,5 @@ def test_arguments() -> None:
     with pytest.raises(recordpress.InvalidArgumentError, match="on_corrupt must be") as caught:
         recordpress.decompress_values(pa.array([b"x"]), "zstd", on_corrupt="ignore")  # type: ignore[call-overload]
     assert caught.value.field == "on_corrupt"
-    with pytest.raises(recordpress.InvalidArgumentError, match="lz4 takes no dictionary"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="lz4 does not support dictionaries"):
         recordpress.compress_values(pa.array([b"x"]), "lz4", dictionary=TRAINED)

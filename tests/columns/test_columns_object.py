@@ -138,8 +138,8 @@ def test_a_column_keeps_its_memory() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda columns: columns["nothing"], recordpress.InvalidArgumentError, "there are offset, timestamp"),
-        (lambda columns: columns["nothing"], KeyError, "there are offset, timestamp"),
+        (lambda columns: columns["nothing"], recordpress.InvalidArgumentError, "the columns are offset, timestamp"),
+        (lambda columns: columns["nothing"], KeyError, "the columns are offset, timestamp"),
         (lambda columns: columns[0], recordpress.ArgumentTypeError, "by name"),
         (lambda columns: columns[::2], recordpress.InvalidArgumentError, "step"),
         (lambda columns: columns["offset"]["offset"], recordpress.ArgumentTypeError, "int"),

@@ -292,7 +292,7 @@ def test_capsules_that_another_consumer_emptied(kind):
     batch = pa.record_batch({"value": [b"v" * 100]})
     data = kind(batch if kind is Capsules else pa.table(batch))
     assert pa.table(data).num_rows == 1
-    with pytest.raises(recordpress.InvalidArgumentError, match="emptied"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="already consumed"):
         recordpress.write_columns(data)
 
 
@@ -302,7 +302,7 @@ def test_null_rows_that_nobody_counted():
         word(array, 1).value = -1
 
     rows = pa.StructArray.from_arrays([pa.array([b"a", b"b", b"c"])], ["value"], mask=pa.array([False, True, False]))
-    with pytest.raises(recordpress.InvalidArgumentError, match="null as a whole"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="a row of data is null"):
         recordpress.write_columns(Capsules(rows, forget))
     valid = pa.StructArray.from_arrays([pa.array([b"a", b"b"])], ["value"], mask=pa.array([False, False]))
     assert len(records(recordpress.write_columns(Capsules(valid, lambda schema, array: None)))) == 2
@@ -318,7 +318,7 @@ def test_a_column_without_a_name():
 
 
 def test_a_column_twice():
-    with pytest.raises(recordpress.InvalidArgumentError, match="twice"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="duplicate column"):
         recordpress.write_columns(pa.table([[b"a"], [b"b"]], names=["value", "value"]))
 
 

@@ -153,7 +153,7 @@ def test_more_than_the_cap(use: Callable[..., Any]) -> None:
 
 @pytest.mark.parametrize("use", WRITERS.values(), ids=WRITERS)
 def test_more_than_any_codec_needs(use: Callable[..., Any]) -> None:
-    with pytest.raises(recordpress.InvalidArgumentError, match="where at most"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="at most"):
         use(registry(giving(bytes(1 << 20))))
 
 

@@ -405,7 +405,7 @@ def test_a_stream() -> None:
     producer = stream(memory, 3)
     assert [value for value, _ in records(recordpress.write_columns(producer))] == [b"abc", b"de"] * 3
     assert memory.released == 5
-    with pytest.raises(recordpress.InvalidArgumentError, match="emptied"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="already consumed"):
         recordpress.write_columns(producer)
 
 

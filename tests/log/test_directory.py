@@ -49,7 +49,7 @@ def test_a_log_dir_and_a_partition_directory(tmp_path: Path) -> None:
 
 
 def test_no_partition(tmp_path: Path) -> None:
-    with pytest.raises(recordpress.InvalidArgumentError, match="no partition is here"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="no partition found"):
         recordpress.open_log(tmp_path)
     with pytest.raises(FileNotFoundError):
         recordpress.open_log(tmp_path / "nowhere")

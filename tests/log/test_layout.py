@@ -126,11 +126,11 @@ def test_what_a_broker_is_about_to_remove_is_named(logs: Path) -> None:
     assert len(said) == 10  # with empty-3
     for end, words in {
         ".deleted": "awaits deletion",
-        ".cleaned": "had not finished",
-        ".swap": "puts it in their place",
+        ".cleaned": "unfinished file",
+        ".swap": "replaces segments with it",
         "-delete": "awaits deletion",
         "-future": "being moved",
-        "-stray": "does not belong",
+        "-stray": "no longer belongs",
         "0a" * 4: "not finished",
         "9.log": "20 digits",
         "-cache": "not the name of a partition",
@@ -146,14 +146,14 @@ def test_what_is_no_log(logs: Path, tmp_path: Path) -> None:
     for path, words in {
         logs / "orders-0" / "00000000000000000000.index": "an offset index without records",
         logs / "recovery-point-offset-checkpoint": "neither a directory nor a .log file",
-        tmp_path / "nothing": "no partition is here",
-        logs / "empty-3": "no partition is here",
+        tmp_path / "nothing": "no partition found",
+        logs / "empty-3": "no partition found",
     }.items():
         with pytest.raises(recordpress.InvalidArgumentError, match=words):
             recordpress.open_log(path)
     with pytest.raises(FileNotFoundError):
         recordpress.open_log(logs / "nowhere")
-    with pytest.raises(recordpress.InvalidArgumentError, match="no partition is here"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="no partition found"):
         recordpress.open_log([])
     with pytest.raises(recordpress.ArgumentTypeError, match="path must be one or more paths"):
         recordpress.open_log(7)  # type: ignore[arg-type]
@@ -281,7 +281,7 @@ def index_with(**fields: Any) -> dict[str, Any]:
         ({"segmentIndexes": {"offset": {"position": -1, "size": 1}}}, "-1 is not a size"),
         (index_with(originalFileSize=1 << 40), "is not a size"),
         (index_with(originalFileSize=True), "True is not a size"),
-        (index_with(originalChunkSize=1, originalFileSize=2**31 - 1), "chunks are more than"),
+        (index_with(originalChunkSize=1, originalFileSize=2**31 - 1), "chunks; at most"),
         (index_with(transformedChunks="!"), "transformedChunks"),
         (index_with(transformedChunks=chunk_sizes([1])), "1 chunks for 2"),
         (index_with(transformedChunks=chunk_sizes([3, -1])), "-1 is not a size"),
@@ -306,7 +306,7 @@ def test_a_chunk_that_is_shorter_than_the_manifest_says(tmp_path: Path) -> None:
     path = tiered(tmp_path / f"t-{ID}" / "0", 0, data, {}, compress=True)
     index = json.loads(path.read_text())["chunkIndex"]
     changed(path, chunkIndex={**index, "originalFileSize": len(data) + 50})
-    with pytest.raises(recordpress.CorruptRecordError, match=f"chunk 0 has {len(data)} bytes, and the manifest says"):
+    with pytest.raises(recordpress.CorruptRecordError, match=f"chunk 0 has {len(data)} bytes, but the manifest has"):
         next(recordpress.open_log(tmp_path).read())
 
 

@@ -43,7 +43,7 @@ def test_names_that_kafka_gives_no_partition(name: str, tmp_path: Path) -> None:
     assert listed(tmp_path) == ["d-0"]  # without a segment it is no matter
     partition(tmp_path / name)
     shown = name.replace("\udce9", "\\xe9")
-    error = refused(tmp_path, shown, "Kafka gives no partition this name")
+    error = refused(tmp_path, shown, "its name is not that of a partition")
     assert error.file == str(tmp_path / shown)
     refused(tmp_path / name, shown)
 

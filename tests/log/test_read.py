@@ -248,7 +248,7 @@ def test_the_end_of_a_log_is_reported(tail: bytes, rule: str, tmp_path: Path) ->
     )
     write(tmp_path, {10: plain(10)})
     for call in (recordpress.open_log(directory).count, recordpress.open_log(directory).read(["offset"]).to_pyarrow):
-        with pytest.raises(recordpress.CorruptRecordError, match=r"zero bytes follow|last entry is cut"):
+        with pytest.raises(recordpress.CorruptRecordError, match=r"zero bytes follow|last entry is truncated"):
             call()
 
 
@@ -545,7 +545,7 @@ def test_files_are_closed_wherever_reading_ends(opened: Any, tmp_path: Path) -> 
     ("options", "message"),
     [
         ({"columns": ["ofset"]}, "unknown column"),
-        ({"columns": ["topic", "topic"]}, "asked for twice"),
+        ({"columns": ["topic", "topic"]}, "named twice"),
         ({"isolation_level": "committed"}, "isolation_level must be read_uncommitted or read_committed"),
         ({"on_corrupt": "ignore"}, "on_corrupt must be raise, skip or stop"),
         ({"threads": 0}, "threads must be"),
@@ -691,7 +691,7 @@ def test_a_reader_at_its_end_is_no_empty_table() -> None:
     log = recordpress.open_log(Path(__file__).parents[2] / "demo" / "logs" / "sessions-0")
     reader = log.read(["offset"])
     assert sum(columns.num_rows for columns in reader) == 1634 and list(reader) == []
-    with pytest.raises(recordpress.ClosedError, match=r"the reader is at its end: Log\.read returns another one"):
+    with pytest.raises(recordpress.ClosedError, match=r"the reader is exhausted: call Log\.read for another one"):
         reader.to_pyarrow()
 
 

@@ -126,7 +126,7 @@ def test_every_cut_of_the_only_entry(entries: list[bytes], path: Path) -> None:
 def test_a_damaged_length_does_not_make_entries_vanish(
     entries: list[bytes], which: int, length: int | None, path: Path
 ) -> None:
-    """Kafka's readers take it for a cut entry: of 30 entries they would return `which`, and no error."""
+    """Kafka's readers take it for a truncated entry: of 30 entries they would return `which`, and no error."""
     start = sum(map(len, entries[:which]))
     rest = sum(map(len, entries[which:]))
     bad = with_length(entries[which], rest if length is None else length)
@@ -143,7 +143,7 @@ def test_a_damaged_length_of_the_last_batch(path: Path) -> None:
     *before, last = batches()
     for length in (len(last) - 11, 2**31 - 1):
         error = damage(path, b"".join(before) + with_length(last, length))
-        assert f"the checksum is right for the {len(last)} bytes here" in str(error)
+        assert f"the checksum matches the {len(last)} bytes before that end" in str(error)
 
 
 def test_damage_is_found_behind_further_damage(path: Path) -> None:
@@ -187,7 +187,7 @@ def test_more_bytes_than_a_request_can_have(path: Path, monkeypatch: pytest.Monk
     before = b"".join(batches())
     entry = recordpress.write_records([b"x" * 2000], base_offset=190)
     assert ending(path, before + entry[:1000]) == (len(before), 1000, "cut")
-    assert "1001 bytes here are more than" in str(damage(path, before + entry[:1001]))
+    assert "1001 bytes are more than a truncated entry" in str(damage(path, before + entry[:1001]))
 
 
 def test_headers_without_end_are_not_summed_without_end(path: Path) -> None:

@@ -51,9 +51,9 @@ def test_a_name_is_not_the_beginning_of_another(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "field", "message"),
     [
-        ({"topics": "sessionz"}, "topics", "no topic 'sessionz' is here: did you mean 'sessions'?"),
-        ({"topics": ["sessions", "zz*"]}, "topics", "no topic 'zz*' is here; the first of 4 is access-json"),
-        ({"partitions": [0, 7]}, "partitions", "no partition 7 is here"),
+        ({"topics": "sessionz"}, "topics", "no topic 'sessionz': did you mean 'sessions'?"),
+        ({"topics": ["sessions", "zz*"]}, "topics", "no topic 'zz*'; the first of 4 is access-json"),
+        ({"partitions": [0, 7]}, "partitions", "no partition 7"),
         ({"partitions": -1}, "partitions", "partitions must be from 0 to 2147483647, not -1"),
         ({"topics": [3]}, "topics", "topics must be names, not int"),
     ],

@@ -148,7 +148,7 @@ def test_a_cut_source_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     source = tmp_path / "source.log"
     source.write_bytes(data[:-3])
     last = [batch.position for batch in recordpress.read_batches(data)][-1]
-    with pytest.raises(recordpress.CorruptRecordError, match="the last entry is cut") as caught:
+    with pytest.raises(recordpress.CorruptRecordError, match="the last entry is truncated") as caught:
         transcode_segment(source, tmp_path / "target.log", "zstd")
     assert (caught.value.file, caught.value.position) == (str(source), last)
 

@@ -158,7 +158,7 @@ def two_batches() -> bytes:
 def test_a_cut_tail_is_refused(cut: int) -> None:
     data = two_batches()
     second = [batch.position for batch in recordpress.read_batches(data)][1]
-    with pytest.raises(recordpress.CorruptRecordError, match="last entry is cut") as caught:
+    with pytest.raises(recordpress.CorruptRecordError, match="last entry is truncated") as caught:
         recordpress.recompress(data[: second + cut], "zstd")
     assert caught.value.position == second
 
@@ -252,7 +252,7 @@ def test_an_impossible_second_entry_is_told_by_its_position(at: int, byte: int, 
 
 def test_a_cut_tail_has_no_offset() -> None:
     """That of the batch before is not its own."""
-    with pytest.raises(recordpress.CorruptRecordError, match="last entry is cut") as caught:
+    with pytest.raises(recordpress.CorruptRecordError, match="last entry is truncated") as caught:
         recordpress.recompress(two_batches()[:-1], "zstd")
     assert caught.value.offset is None
 

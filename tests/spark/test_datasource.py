@@ -143,7 +143,7 @@ def test_rows_do_not_vanish_behind_a_damaged_length(segment: int, tmp_path: Path
     assert (caught.value.file, caught.value.position) == (str(path), at)
 
 
-@pytest.mark.parametrize(("tail", "what"), [(b"", "the last entry is cut"), (bytes(500), "zero bytes follow")])
+@pytest.mark.parametrize(("tail", "what"), [(b"", "the last entry is truncated"), (bytes(500), "zero bytes follow")])
 def test_only_the_last_segment_may_have_a_tail(
     tail: bytes, what: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -164,7 +164,7 @@ def test_a_log_grows(tmp_path: Path) -> None:
     assert is_clean(tmp_path)
     with open(tmp_path / "t-0" / f"{90:020}.log", "ab") as file:
         file.write(theirs[:50])
-    with pytest.raises(recordpress.CorruptRecordError, match="the last entry is cut"):
+    with pytest.raises(recordpress.CorruptRecordError, match="the last entry is truncated"):
         write(tmp_path, [drawn(5)], topic="t", partitions="1")
     assert not (tmp_path / ".recordpress-staging").exists() or not list(
         (tmp_path / ".recordpress-staging").rglob("journal.json")
@@ -332,7 +332,7 @@ def test_rows_that_a_write_does_not_take(rows: Rows, message: str, tmp_path: Pat
 
 def test_places_that_are_no_log_dir(tmp_path: Path) -> None:
     write(tmp_path / "logs", [drawn(5)], topic="t", partitions="1")
-    with pytest.raises(recordpress.InvalidArgumentError, match="holds segments itself: name the log dir"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="contains segments itself: pass the log dir"):
         write(tmp_path / "logs" / "t-0", [drawn(5)], topic="t", partitions="1")
     with pytest.raises(recordpress.InvalidArgumentError, match="is not a directory"):
         write(tmp_path / "logs" / "_SUCCESS", [drawn(5)], topic="t", partitions="1")

@@ -337,7 +337,7 @@ def test_partitions_that_are_not_selected_any_more(
         caplog.clear()
         end = reader.latestOffset(start, ALL)
         assert end == {"t": {"0": 80, "1": 0}, "u": {"0": 5}} and reader.latestOffset(end, ALL) == end
-        assert caplog.messages == ["u-0 is not selected any more: the query keeps its offset 5"]
+        assert caplog.messages == ["u-0 is no longer selected: the query keeps its offset 5"]
         assert rows(reader, start, end) == [("t", 0, offset) for offset in range(50, 80)]
     assert rows(stream(logs), end, stream(logs).latestOffset(end, ALL)) == [("u", 0, offset) for offset in range(5, 10)]
     shutil.rmtree(logs / "u-0")

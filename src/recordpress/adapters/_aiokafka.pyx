@@ -214,7 +214,7 @@ cdef class LegacyRecordBatch(Entry):
 
 
 cdef class MemoryRecords(RecordSet):
-    """The entries of a fetched record set, one after the other; an entry that is cut ends it.
+    """The entries of a fetched record set, one after the other; a truncated entry ends it.
 
     Examples
     --------

@@ -175,7 +175,7 @@ cdef class BatchBuilder:
 
     cdef inline DefaultRecordBatchBuilder _opened(self):
         if self._builder is None:
-            raise TypeError("this BatchBuilder was made without its arguments")
+            raise TypeError("BatchBuilder is not initialised")
         return self._builder
 
     @cython.critical_section

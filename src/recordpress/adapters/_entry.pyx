@@ -121,7 +121,7 @@ cdef class Message(LazyRecord):
 
 
 cdef object made_already(object made):
-    return TypeError(f"this {type(made).__name__} was made already")
+    return TypeError(f"{type(made).__name__} is already initialised")
 
 
 cdef class Entry:
@@ -156,7 +156,7 @@ cdef class Entry:
 
     cdef int require_made(self) except -1:
         if self.owner is None:
-            raise TypeError(f"this {type(self).__name__} was made without its arguments")
+            raise TypeError(f"{type(self).__name__} is not initialised")
         return 0
 
     @cython.critical_section
@@ -363,7 +363,7 @@ cdef MessageIterator messages_of(Entry entry, object kind):
 
 
 cdef class RecordSet:
-    """The entries of a record set, one after the other; an entry that is cut ends it."""
+    """The entries of a record set, one after the other; a truncated entry ends it."""
 
     @cython.critical_section
     cdef int begin(self, Client client, object data) except -1:
@@ -381,7 +381,7 @@ cdef class RecordSet:
         return rp_cursor_ok(&cursor)
 
     cdef int64_t whole(self, int64_t at) except -1:
-        """Return bytes of the entry there, or 0 if it is cut."""
+        """Return bytes of the entry there, or 0 if it is truncated."""
         cdef rp_error err
         cdef rp_batch entry
         cdef int64_t size

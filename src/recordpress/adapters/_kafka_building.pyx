@@ -246,7 +246,7 @@ cdef class MemoryRecordsBuilder:
 
     cdef object opened(self):
         if self.builder is None:
-            raise TypeError("this MemoryRecordsBuilder was made without its arguments")
+            raise TypeError("MemoryRecordsBuilder is not initialised")
         return self.builder
 
     @cython.critical_section

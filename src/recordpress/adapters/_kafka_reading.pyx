@@ -237,7 +237,7 @@ cdef class LegacyRecordBatch(Entry):
 
 
 cdef class MemoryRecords(RecordSet):
-    """The entries of a record set, one after the other; an entry that is cut ends it."""
+    """The entries of a record set, one after the other; a truncated entry ends it."""
 
     def __init__(self, bytes_data):
         self.begin(client, bytes_data)

@@ -59,11 +59,11 @@ cdef int64_t size_of_fields(object key, object value, object headers) except -1:
 
 
 cdef object made_already(object made):
-    return TypeError(f"this {type(made).__name__} was made already")
+    return TypeError(f"{type(made).__name__} is already initialised")
 
 
 cdef object not_made(object made):
-    return TypeError(f"this {type(made).__name__} was made without its arguments")
+    return TypeError(f"{type(made).__name__} is not initialised")
 
 
 cdef class OpenBatch:

@@ -65,7 +65,7 @@ cdef int refuse(pass_over* p, int code, const char* refusal) noexcept nogil:
 
 
 cdef void read_short(const uint8_t* entry, rp_batch* batch) noexcept nogil:
-    """Read the available fields of a cut v2 header; `batch` has its position, size and offset."""
+    """Read the available fields of a truncated v2 header; `batch` has its position, size and offset."""
     cdef rp_batch said
     memset(&said, 0, sizeof(rp_batch))
     said.position, said.size, said.base_offset, said.magic = batch.position, batch.size, batch.base_offset, 2
@@ -145,7 +145,7 @@ cdef void note_producer(pass_over* p) noexcept nogil:
 
 
 cdef bint hides_first_sequence(pass_over* p) noexcept nogil:
-    """Whether transactional batches make a broker read the sequence of the first batch, which is cut."""
+    """Whether transactional batches make a broker read the sequence of a truncated first batch."""
     return p.transactional > 0 and p.kept[0].magic == 2 and p.kept[0].size < BASE_SEQUENCE_END
 
 

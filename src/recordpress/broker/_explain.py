@@ -128,7 +128,7 @@ def _settings(
         text = bytes(file.read_exactly(0, file.size)).decode("utf-8", "replace")
         found = read_properties(text, file.name)
     strange = sorted(name for name in found if not is_setting(name))
-    notes = [f"{files.url(path)}: not Kafka's, and passed over: {', '.join(strange)}"] if strange else []
+    notes = [f"{files.url(path)}: skipped settings that Kafka does not have: {', '.join(strange)}"] if strange else []
     return {name: value for name, value in found.items() if is_setting(name) and _MATTERS.match(name)}, notes
 
 
@@ -147,7 +147,7 @@ def _of_bytes(data: memoryview, file: str | None, judge: Judge, transactional_id
     for request in captured.requests:
         batches += _of_request(request, file, judge)
         if not request.has_header and judge.produce_version is None:
-            notes.append(f"the request has no header: it is judged as Produce {request.version}")
+            notes.append(f"the request has no header: Produce {request.version} is assumed")
     return _explanation("Produce request", judge, batches, notes)
 
 
@@ -196,7 +196,7 @@ def _of_paths(
     logs = [path for path in paths if _is_log(path)]
     if logs and len(logs) < len(paths):
         other = next(path for path in paths if path not in logs)
-        message = f"{os.fspath(other)} is a request or a record set: explain it apart from logs"
+        message = f"{os.fspath(other)} is a request or a record set: explain it separately from logs"
         raise InvalidArgumentError(message, field="source")
     if logs:
         return _of_logs(logs, judge, full, progress)
@@ -214,7 +214,7 @@ def _several(source: Any) -> list[Any]:
         raise ArgumentTypeError(message, field="source")
     paths = list(source)
     if not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
-        raise ArgumentTypeError("source must hold paths or URLs, and at least one", field="source")
+        raise ArgumentTypeError("source must contain at least one path or URL, and nothing else", field="source")
     return paths
 
 
@@ -236,7 +236,7 @@ def _of_file(path: str | os.PathLike[str], judge: Judge, transactional_id: str |
     with files.open(name) as file:
         if file.size > MOST_BYTES:
             raise InvalidArgumentError(
-                f"{file.size} bytes are more than a request may have, {MOST_BYTES}; a segment's name ends in "
+                f"file too large for a request ({file.size} bytes, limit {MOST_BYTES}); the name of a segment ends in "
                 f"{LOG_FILE_SUFFIX}",
                 file=files.url(name),
                 field="source",
@@ -258,6 +258,6 @@ def _of_logs(
     explanation.notes = [*(f"skipped: {finding}" for finding in log.skipped), *found.cut]
     if found.opened < found.batches:
         explanation.notes.append(
-            f"{found.opened:,} of {found.batches:,} batches were opened; the others are taken to be like them"
+            f"{found.opened:,} of {found.batches:,} batches were opened; the others are assumed to be alike"
         )
     return explanation

@@ -150,7 +150,7 @@ class LogExplainer:
             except _DAMAGE as error:
                 self._findings.append(LogFinding.of_error(error, file=segment.url))
             if file.trailing_bytes:
-                self._cut.append(f"{segment.url}: {file.trailing_bytes} bytes follow the last whole entry")
+                self._cut.append(f"{segment.url}: {file.trailing_bytes} bytes follow the last complete entry")
 
     def _batch(self, file: FileRecords, header: Any, place: Place) -> None:
         """`header` is what a walk by headers gives."""

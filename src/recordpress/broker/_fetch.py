@@ -75,8 +75,8 @@ def fetch(
     ----------
     log : bytes-like, several of them, Log or Partition
         A record set, as a segment holds it; one per segment; or what `recordpress.open_log` found, if that is one
-        partition. A log ends before the first entry of its last segment that is cut or impossible. Of a partition on
-        disk only headers are read, from where its offset index leads, and the records of the response.
+        partition. A log ends before the first entry of its last segment that is truncated or impossible. Of a partition
+        on disk only headers are read, from where its offset index leads, and the records of the response.
     fetch_offset : int
     fetch_version : int
         Of the Fetch request.
@@ -129,7 +129,7 @@ def fetch(
     No checksum is compared, as brokers do not.
 
     The response is as long as it was announced before all was converted: at least the bytes that were read. What is
-    missing is an entry that says to be longer than it is, so that every client takes it for one that was cut. zstd
+    missing is an entry that says to be longer than it is, so that every client treats it as truncated. zstd
     cannot be converted: error 76 if it comes first, else the batches before it.
 
     Real brokers make two mistakes, which are part of the answer without `helpful`. Where the first batches have nothing
@@ -196,7 +196,7 @@ def _segments_of(log: Any) -> Iterable[SegmentLike]:
     partitions = getattr(log, "partitions", None)
     if partitions is not None:
         if len(partitions) != 1:
-            message = f"a fetch is of one partition, the log has {len(partitions)}: choose one with Log.select"
+            message = f"a fetch reads one partition, but the log has {len(partitions)}: choose one with Log.select"
             raise InvalidArgumentError(message, field="log")
         log = partitions[0]
     segments = getattr(log, "segments", None)
@@ -212,7 +212,7 @@ def _segments_of(log: Any) -> Iterable[SegmentLike]:
     try:
         return tuple(MemorySegment(data) for data in log)
     except TypeError:
-        raise ArgumentTypeError("log must hold bytes-like objects, one per segment", field="log") from None
+        raise ArgumentTypeError("log must contain bytes-like objects, one per segment", field="log") from None
 
 
 def _without_records(code: int | None, *reasons: Reason, message: str | None = None) -> Fetched:

@@ -44,7 +44,7 @@ class Fetched:
     repeated_batches : int
         Batches of the log that are sent twice.
     filler_bytes, cut_bytes : int
-        Bytes of the filler, or of the cut entry, at the end of the records.
+        Bytes of the filler, or of the truncated entry, at the end of the records.
     message : str | None
         What is wrong with the log where that kept the broker from converting it.
     reasons : list of Reason

@@ -127,7 +127,7 @@ cdef class DeepIterator:
         return self.take_all(block, wrapper, base)
 
     cdef int take_all(self, bytes block, const message* wrapper, int64_t base) except -1:
-        """Take the messages of a wrapper; omit one that is cut at the end."""
+        """Take the messages of a wrapper; omit a truncated one at the end."""
         cdef const uint8_t* data = block
         cdef message m
         cdef int64_t position = 0

@@ -98,7 +98,7 @@ def _check_old_stream(name: str, payload: bytes, generation: int) -> None:
 
 
 def _gzip_prefix(payload: bytes, generation: int) -> bytes:
-    """A gzip stream that is cut: its EOFException is taken for the end of the messages."""
+    """A truncated gzip stream: its EOFException counts as the end of the messages."""
     if len(payload) < _GZIP_HEADER:
         raise _stream_error(generation)
     inflate = zlib.decompressobj(wbits=31)

@@ -99,7 +99,7 @@ class Partition:
         return self.rules.record_errors_break_old_responses and not self.helpful
 
     def _scanned(self, records: Buffer) -> Buffer:
-        """Brokers before 2.0 do not look at the magic of an entry that is cut."""
+        """Brokers before 2.0 do not look at the magic of a truncated entry."""
         if self.rules.scans_magic_first or self.rules.message_sets is not None:
             return records
         view, position = _bytes_of(records), 0
@@ -135,7 +135,7 @@ class Partition:
         return refused(reason.error_code, reason) if reason else None
 
     def _check_producers(self, found: Analysis) -> Verdict | None:
-        """All headers are read, and where one is cut, what lies outside of it: that is -1."""
+        """All headers are read, and of a truncated one the bytes after it, which gives -1."""
         code = Errors.CORRUPT_MESSAGE if self.helpful else Errors.UNKNOWN_SERVER_ERROR
         if found.hides_producer:
             return refused(code, Reason.ENTRY_SIZE)

@@ -133,7 +133,7 @@ class Producers:
         other = [states] if given is None else [state for state in given if not isinstance(state, ProducerState)]
         if given is None or other:
             kind = type(other[0]).__name__
-            message = f"producers must be what recordpress.log.sidecars.read_snapshot gives, not {kind}"
+            message = f"producers must be a result of recordpress.log.sidecars.read_snapshot, not {kind}"
             raise ArgumentTypeError(message, field="producers")
         return cls(rules, {state.producer_id: Producer.of_snapshot(state) for state in given})
 

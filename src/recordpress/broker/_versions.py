@@ -59,7 +59,7 @@ class BrokerRules:
     # After a set that the request layer refuses ("none": there is no such layer) the connection is closed: "parser", of
     # Produce 3 and later; "first batch", of every Produce without one. "partition": the partition gets an error.
     request_checks: Literal["none", "parser", "first batch", "partition"] = "none"
-    scans_magic_first: bool = False  # even of an entry that is cut
+    scans_magic_first: bool = False  # even of a truncated entry
     needs_transactional_id: bool = False  # for transactional batches
     remembered_batches: int = 5  # of each producer, for retries
     unknown_producer: Answer = "welcome"  # whose first sequence is not 0

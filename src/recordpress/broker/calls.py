@@ -59,7 +59,7 @@ def explain(
         As in `recordpress.broker.validate`.
     full : bool
         Open every batch of a log. By default, of each kind of batch (magic, codec, with a producer id or not) the first
-        64 MiB and at most 10,000 batches are opened, then one in 64; the others are taken to be like them.
+        64 MiB and at most 10,000 batches are opened, then one in 64; the others are assumed to be alike.
     codecs : CodecRegistry, optional
         Codec plug-ins that the broker is assumed to know; see `recordpress.broker.PartitionLog`.
     progress : callable, optional

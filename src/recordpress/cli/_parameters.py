@@ -65,7 +65,7 @@ class Codec(click.Choice):  # type: ignore[type-arg]
         if codecs is not None and value in codecs:
             return value
         if value not in _CODECS and (near := hint(value, _CODECS)):
-            self.fail(f"{value!r} is no codec{near}", param, ctx)
+            self.fail(f"{value!r} is not a codec{near}", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -244,7 +244,7 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     Raises
     ------
     DecompressionError
-        The stream is damaged, cut short, uses what Kafka refuses, or needs a dictionary that is not there; its id is in
+        The stream is damaged, truncated, uses what Kafka refuses, or needs a dictionary that is not there; its id is in
         the message. `position` is the byte in `data`.
     OutputTooLargeError
         The output would be larger than max_decompressed_bytes.

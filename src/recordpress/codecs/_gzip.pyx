@@ -124,7 +124,7 @@ cdef bint skip_text(const uint8_t* src, size_t size, size_t* at) noexcept nogil:
 
 
 cdef size_t scan_header(header_scan* scan, const uint8_t* src, size_t size) noexcept nogil:
-    """Return the size of the member header at `src`, 0 for none, SIZE_MAX if cut short; as in Java, reserved FLG bits
+    """Return the size of the member header at `src`, 0 for none, SIZE_MAX if truncated; as in Java, reserved FLG bits
     are ignored."""
     cdef int flags
     if scan.stage == FIXED:

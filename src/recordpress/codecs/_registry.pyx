@@ -32,7 +32,7 @@ cdef str name_given(object name):
         raise InvalidArgumentError(f"the name of a codec must be 1 to {RP_PLUGIN_NAME_MAX} characters of A-Z, a-z, "
                                    f"0-9 and _.$:/-, not {shown(text)}", field="name")
     if text.lower() in taken:
-        raise InvalidArgumentError(f"{shown(text)} is a value of compression.type: give the codec another name",
+        raise InvalidArgumentError(f"{shown(text)} is a value of compression.type: choose another name for the codec",
                                    field="name")
     return sys.intern(text)
 
@@ -187,7 +187,7 @@ cdef class CodecRegistry:
         cdef bint replaces = flag_of(replace, "replace")
         with self.lock:
             if plugin.name in self.plugins and not replaces:
-                raise InvalidArgumentError(f"{plugin.name!r} is registered already: replace=True replaces it",
+                raise InvalidArgumentError(f"{plugin.name!r} is already registered: replace=True replaces it",
                                            field="name")
             if plugin.name not in self.plugins and len(self.plugins) >= MOST_PLUGINS:
                 raise InvalidArgumentError(f"a registry holds at most {MOST_PLUGINS} codecs", field="name")

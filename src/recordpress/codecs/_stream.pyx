@@ -69,7 +69,7 @@ cdef class _Stream:
 
     cdef int check_made(self) except -1:
         if self.calls == NULL:
-            raise ArgumentTypeError("this object is not usable: make one with recordpress.compressor() or "
+            raise ArgumentTypeError("this object is not usable: create one with recordpress.compressor() or "
                                     "recordpress.decompressor()")
         return 0
 
@@ -83,7 +83,7 @@ cdef class _Stream:
     cdef int enter(self) except -1:
         self.check_free()  # first: a stream is closed while it works, and stays closed if that fails
         if self.closed:
-            raise ClosedError("the stream has ended or failed: make another")
+            raise ClosedError("the stream has ended or failed: create another")
         self.busy = True
         return 0
 
@@ -302,7 +302,7 @@ cdef class Decompressor(_Stream):
         return b""
 
     def flush(self):
-        """End the payload. Only this call finds a payload that is cut short, so every stream must be flushed.
+        """End the payload. Only this call finds a truncated payload, so every stream must be flushed.
 
         Returns
         -------
@@ -312,7 +312,7 @@ cdef class Decompressor(_Stream):
         Raises
         ------
         DecompressionError
-            The payload is cut short.
+            The payload is truncated.
         ClosedError
             After flush() or an error.
         """
@@ -349,7 +349,7 @@ def decompressor(compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, m
     Returns
     -------
     Decompressor
-        decompress(data) gives what can be decompressed so far; flush() ends the payload and raises if it is cut
+        decompress(data) gives what can be decompressed so far; flush() ends the payload and raises if it is truncated
         short; eof and unused_data are as in zlib's decompressobj.
 
     Raises

@@ -305,7 +305,7 @@ cdef class Dictionary:
             refuse("not a zstd dictionary: it does not begin with the magic number 0xEC30A437; raw content has no id "
                    "that frames could name")
         if view.size > MOST:
-            refuse(f"a dictionary of {view.size} bytes: {MOST} are possible")
+            refuse(f"a dictionary has at most {MOST} bytes, not {view.size}")
         self.data = PyBytes_FromStringAndSize(<const char*>view.data, view.size)
         self.loaded.data = <const uint8_t*>PyBytes_AS_STRING(self.data)
         self.loaded.size = <size_t>PyBytes_GET_SIZE(self.data)
@@ -421,10 +421,11 @@ cdef class DictionarySet:
         if found is None:
             return False
         if type(found) is not Dictionary:
-            raise ArgumentTypeError(f"dictionaries must give a recordpress.dictionaries.Dictionary for {id}, "
+            raise ArgumentTypeError(f"dictionaries must return a recordpress.dictionaries.Dictionary for {id}, "
                                     f"not {type(found).__name__}", field="dictionaries")
         if (<Dictionary>found).loaded.own.id != id:
-            raise InvalidArgumentError(f"dictionaries gave one with the id {found.id} for {id}", field="dictionaries")
+            raise InvalidArgumentError(f"dictionaries returned a dictionary with the id {found.id} for {id}",
+                                       field="dictionaries")
         self.add(found)
         return True
 
@@ -572,7 +573,7 @@ cdef bytes joined(tuple samples, size_t* sizes):
         sizes[i] = <size_t>view.size
         total += view.size
         if total > MOST_SAMPLE_BYTES:
-            raise InvalidArgumentError(f"more than {MOST_SAMPLE_BYTES} bytes of samples", field="samples")
+            raise InvalidArgumentError(f"the samples have more than {MOST_SAMPLE_BYTES} bytes", field="samples")
         views.append(PyBytes_FromStringAndSize(<const char*>view.data, view.size))
     return b"".join(views)
 

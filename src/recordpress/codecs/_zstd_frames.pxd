@@ -6,7 +6,7 @@
     block             bit 0: the last one; bits 1 and 2: raw, RLE, compressed; the rest: size (3 bytes) | content
     skippable frame   magic(4) | size(4) | content
 
-A walk over them precedes decoding. It finds where frames end, what is cut short, and how large the output can become,
+A walk over them precedes decoding. It finds where frames end, what is truncated, and how large the output can become,
 so that one call decodes a frame straight into its place.
 """
 
@@ -43,7 +43,8 @@ cdef enum:
     JAVA_INPUT = 131075           # ZSTD_DStreamInSize
 
 
-# A walk over a frame's blocks. If the frame is cut, it stops before the cut block and can go on when there is more.
+# A walk over a frame's blocks. If the frame is truncated, it stops before the incomplete block, and can continue when
+# there is more.
 ctypedef struct frame_walk:
     size_t at          # the next block's header; the frame's end once `last` is set and the checksum is there
     uint64_t window
@@ -104,7 +105,7 @@ cdef inline int read_frame_header(const uint8_t* src, size_t start, size_t size,
 
 
 cdef inline int walk_blocks(const uint8_t* src, size_t size, frame_walk* walk, rp_error* err) noexcept nogil:
-    """Walk to the frame's end. Where it is cut, err.found is what its output could be so far."""
+    """Walk to the frame's end. If it is truncated, err.found is the output that it could have so far."""
     cdef uint32_t header, length, type
     cdef uint64_t block_max = min(walk.window, <uint64_t>BLOCK_MAX)
     cdef size_t at, stored

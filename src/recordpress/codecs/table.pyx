@@ -149,7 +149,7 @@ cdef int level_given(const codec* row, object level) except? -1:
         return LEVEL_DEFAULT
     name = row.name.decode("ascii")
     if not row.has_levels:
-        raise InvalidArgumentError(f"{name} has no levels: leave level out", field="level")
+        raise InvalidArgumentError(f"{name} has no levels: omit level", field="level")
     if PyBool_Check(level) or not PyIndex_Check(level):
         raise ArgumentTypeError(f'level must be an int, None or "kafka-default", not {type(level).__name__}',
                                 field="level")
@@ -185,7 +185,8 @@ cdef int magic_given(const codec* row, object magic) except -1:
 
 cdef int check_dictionaries(const codec* row, str field) except -1:
     if row.id != RP_ZSTD:
-        raise InvalidArgumentError(f"{row.name.decode('ascii')} takes no dictionary: zstd does", field=field)
+        raise InvalidArgumentError(f"{row.name.decode('ascii')} does not support dictionaries: only zstd does",
+                                   field=field)
     return 0
 
 

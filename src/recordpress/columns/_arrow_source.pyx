@@ -43,14 +43,14 @@ cdef int check_schema(const ArrowSchema* schema, int levels, int64_t* fields) ex
 
 cdef int check_capsule(object capsule, const char* name, str method) except -1:
     if not PyCapsule_IsValid(capsule, name):
-        raise ArgumentTypeError(f"{method} of data must give a capsule named {name.decode()!r}, "
+        raise ArgumentTypeError(f"{method} of data must return a capsule named {name.decode()!r}, "
                                 f"not {type(capsule).__name__} {capsule!r:.60}", field="data")
     return 0
 
 
 cdef int check_owned(bint owned) except -1:
     if not owned:
-        raise InvalidArgumentError("data gave Arrow capsules that another consumer has emptied: they serve once",
+        raise InvalidArgumentError("the Arrow capsules of data were already consumed, and can be used only once",
                                    field="data")
     return 0
 
@@ -73,8 +73,8 @@ cdef class ArrowSource:
         elif hasattr(type(data), "__arrow_c_array__"):
             self.take_array(data.__arrow_c_array__())
         else:
-            raise ArgumentTypeError("data must be Arrow data, with __arrow_c_array__ or __arrow_c_stream__ (a "
-                                    f"pyarrow, polars or pandas table, say), not {type(data).__name__}", field="data")
+            raise ArgumentTypeError("data must be Arrow data, with __arrow_c_array__ or __arrow_c_stream__ (such as a "
+                                    f"pyarrow, polars or pandas table), not {type(data).__name__}", field="data")
         cdef int64_t fields = 0
         return check_schema(&self.schema, MOST_LEVELS, &fields)
 
@@ -93,7 +93,7 @@ cdef class ArrowSource:
 
     cdef int take_array(self, object capsules) except -1:
         if not isinstance(capsules, tuple) or len(capsules) != 2:
-            raise ArgumentTypeError("__arrow_c_array__ of data must give a tuple of two capsules, "
+            raise ArgumentTypeError("__arrow_c_array__ of data must return a tuple of two capsules, "
                                     f"not {type(capsules).__name__} {capsules!r:.60}", field="data")
         check_capsule(capsules[0], "arrow_schema", "__arrow_c_array__")
         check_capsule(capsules[1], "arrow_array", "__arrow_c_array__")

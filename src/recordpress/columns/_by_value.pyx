@@ -251,7 +251,7 @@ cdef class ByValue(ValueColumn):
             return 0
         if self.is_full(err):
             raise OutputTooLargeError(f"row {self.rows}: the values of one column take more than {INT32_MAX} bytes: "
-                                      "give fewer rows at once", field="data")
+                                      "pass fewer rows per call", field="data")
         if isinstance(error, RecordpressError):
             error.message = f"row {self.rows}: {error.message}"
             error.args = (error.message,)

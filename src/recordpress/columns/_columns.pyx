@@ -250,10 +250,10 @@ cdef class Columns(ArrowRows):
             start, rows = rows_of(key, self.num_rows)
             return self._sliced(start, rows)
         if not isinstance(key, str):
-            raise ArgumentTypeError("columns are asked for by name, rows by a slice, "
+            raise ArgumentTypeError("columns are selected by name, rows by a slice, "
                                     f"not by {type(key).__name__}", field="key")
         if key not in self.column_names:
-            raise _NoColumn(f"there is no column {key!r}: there are {', '.join(self.column_names)}", field="key")
+            raise _NoColumn(f"no column {key!r}; the columns are {', '.join(self.column_names)}", field="key")
         return Column.make(self, self.column_names.index(key))
 
     def slice(self, offset=0, length=None):
@@ -446,7 +446,7 @@ cdef class Column:
             return Column.make(self._columns[key], self._number)
         row = integer_of(key, "key", -INT64_MAX, INT64_MAX)
         if not -rows <= row < rows:
-            raise _NoRow(f"there is no row {key} of {rows}", field="key")
+            raise _NoRow(f"no row {key} in {rows} rows", field="key")
         return self._at(row if row >= 0 else row + rows)
 
     def __iter__(self):

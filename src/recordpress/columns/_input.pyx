@@ -89,7 +89,7 @@ cdef int batch_type(input_types* types, str name, const ArrowSchema* schema, int
 cdef int refuse_loss(column_type* t, const ArrowSchema* schema) except -1:
     t.exact = True
     if strncmp(schema.format, "ts", 2) == 0 and strlen(schema.format) == 4:  # "tsm:UTC" continues after the colon
-        raise InvalidArgumentError("column timestamp has no time zone, and Kafka's times are UTC: give it one, or let "
+        raise InvalidArgumentError("column timestamp has no time zone, but Kafka's times are UTC: set one, or let "
                                    "coerce_timestamps=True take it for UTC", field="timestamp")
     return 0
 
@@ -131,7 +131,7 @@ cdef int types_of(input_types* types, const ArrowSchema* schema, bint coerce_tim
                                 f"{', '.join(NAMES)}; not of Arrow format {format_of(schema)!r}", field="data")
     names = [name_of(schema.children[i]) for i in range(schema.n_children)]
     if len(set(names)) < len(names):
-        raise InvalidArgumentError("data has a column twice", field="data")
+        raise InvalidArgumentError("data has a duplicate column", field="data")
     for i in range(schema.n_children):
         column_types(types, schema.children[i], i, (<bytes>names[i]).decode("utf-8", "replace"), coerce_timestamps)
     if types.key.kind == ABSENT and types.value.kind == ABSENT:

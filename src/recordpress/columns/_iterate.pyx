@@ -64,7 +64,7 @@ cdef class ColumnsIterator:
     valid_bytes : int
         Bytes of whole entries that were passed: position less start_position.
     trailing_bytes : int
-        Bytes of a cut entry at the end, once the end is reached; 0 before.
+        Bytes of a truncated entry at the end, once the end is reached; 0 before.
     aborted_transactions : list of (producerId, firstOffset)
         The aborted transactions that still matter: open ones and ones not begun yet.
     batch_bytes : int
@@ -380,7 +380,7 @@ cdef class ColumnsIterator:
         return True
 
     cdef Window _last_window(self):
-        """Return an empty window with the error of the cut entry; otherwise None."""
+        """Return an empty window with the error of the truncated entry; otherwise None."""
         cdef Source source = self.source
         cdef int64_t rest = source.rest(self.reached.position)
         cdef Window window
@@ -491,7 +491,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
         list `errors`, and the walk continues with the next entry. Damage to the framing itself (an impossible size or
         magic, or a cut tail with complete=True) ends the walk in any case, and is the last of `errors`.
     complete : bool
-        A cut last entry is a CorruptRecordError. If False, it is left out, as by Kafka's consumers, and
+        A truncated last entry is a CorruptRecordError. If False, it is left out, as by Kafka's consumers, and
         `trailing_bytes` has its size.
     ascending_from : int, optional
         The walk ends before the first entry whose offsets go back: it begins before this offset, or before the end of

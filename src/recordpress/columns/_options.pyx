@@ -85,11 +85,11 @@ cdef class Options:
                 raise ArgumentTypeError(f"columns[{i}] must be a name, not {type(name).__name__}", field="columns")
             found = _NUMBERS.get(str(name))
             if found is None:
-                raise InvalidArgumentError(f"unknown column {shown(name)}; there are {', '.join(NAMES)}"
+                raise InvalidArgumentError(f"unknown column {shown(name)}; accepted are {', '.join(NAMES)}"
                                            f"{did_you_mean(name, NAMES)}", field="columns")
             number = found
             if p.want[number]:
-                raise InvalidArgumentError(f"column {name!r} is asked for twice", field="columns")
+                raise InvalidArgumentError(f"column {name!r} is named twice", field="columns")
             p.want[number] = True
             p.asked[p.n_asked] = number
             p.n_asked += 1

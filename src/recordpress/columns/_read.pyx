@@ -21,7 +21,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
                  lz4_header_checksum="verify"):
     """Decode a record set (any mix of v0, v1 and v2, any codec) into Arrow columns.
 
-    A cut last entry is left out, as by Kafka's consumers, unless `complete` is True. Control batches are left out
+    A truncated last entry is left out, as by Kafka's consumers, unless `complete` is True. Control batches are left out
     unless asked for.
 
     Parameters
@@ -58,7 +58,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
         Decode with this many threads, including the caller's. The order of the result is the same; it has one record
         batch per thread.
     complete : bool
-        A cut last entry is a CorruptRecordError.
+        A truncated last entry is a CorruptRecordError.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
     max_message_bytes : int
@@ -75,7 +75,8 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     Returns
     -------
     Columns
-        Its `valid_bytes` are the bytes of the whole entries, its `trailing_bytes` the bytes of a cut entry after them.
+        Its `valid_bytes` are the bytes of the whole entries, its `trailing_bytes` the bytes of a truncated entry after
+        them.
 
     Raises
     ------
@@ -126,7 +127,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
 
 
 cdef scan_all(Window window):
-    """Read all headers. If the set must be complete, a cut entry is the window's error."""
+    """Read all headers. If the set must be complete, a truncated entry is the window's error."""
     cdef walk start
     cdef rp_error err
     cdef place at

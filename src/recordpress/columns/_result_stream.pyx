@@ -68,7 +68,7 @@ cdef int fill_text(chunk_data* chunk, array_data* to, object value, int64_t rows
     cdef int32_t* ends
     cdef uint8_t* data
     if size * rows > INT32_MAX:
-        raise OutputTooLargeError(f"{rows} rows of {size} bytes are more than a string column holds")
+        raise OutputTooLargeError(f"{rows} rows of {size} bytes do not fit in a string column")
     if not array_init(to, rows, 3, 0):
         raise MemoryError()
     ends = <int32_t*>block_of(chunk, 4 * <size_t>(rows + 1))

@@ -24,11 +24,11 @@ cdef dict WORDS = {
     NO_RECORDS: "holds no records",
     APPEND_TIME: "has LogAppendTime",
     DELETE_HORIZON: "has a delete horizon",
-    ATTRIBUTES: "has attributes {0:#x} of no known meaning",
+    ATTRIBUTES: "has unknown attributes {0:#x}",
     CODEC: "has another codec than the batches before it",
-    LAST_OFFSET: "has last offset {0}, and its last record has offset {1}",
+    LAST_OFFSET: "has last offset {0}, but its last record has offset {1}",
     BASE_SEQUENCE: "has base sequence {0}",
-    BASE_TIMESTAMP: "has base timestamp {0}, and its first record has {1}",
+    BASE_TIMESTAMP: "has base timestamp {0}, but its first record has {1}",
     MAX_TIMESTAMP: "has max timestamp {0}, which is not the largest of its records",
 }
 
@@ -161,6 +161,6 @@ cdef int refuse_lost(const ArrowSchema* schema) except -1:
     if text is None:
         return 0
     raise InvalidArgumentError(
-        f"columns alone cannot give back the batches they were read from: {text[:LONGEST].decode('utf-8', 'replace')}. "
-        "Pass batches=, a recordpress.batch_table of the set, or leave the column out, which forms new batches",
+        f"columns alone cannot reproduce the batches they were read from: {text[:LONGEST].decode('utf-8', 'replace')}. "
+        "Pass batches=, a recordpress.batch_table of the set, or omit the column, which forms new batches",
         field="baseOffset")

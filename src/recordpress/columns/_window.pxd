@@ -21,7 +21,7 @@ cdef class Window:
     cdef batch_list entries
     cdef walk end                # after the entries; its positions are the view's
     cdef readonly object error   # after the entries: why the walk could not go on
-    cdef int64_t trailing        # bytes of a cut entry after the entries
+    cdef int64_t trailing        # bytes of a truncated entry after the entries
     cdef run* runs
     cdef int64_t n_runs
 

@@ -92,7 +92,7 @@ cdef int write_source(set_writer* w, ArrowSource source, way* how, const input_t
     cdef const ArrowArray* array = source.next()
     while array != NULL:
         if has_null_rows(array):
-            raise InvalidArgumentError("a row of data is null as a whole", field="data")
+            raise InvalidArgumentError("a row of data is null", field="data")
         with nogil:
             status = write_one(w, how, types, array, scratch, &err)
         if status:
@@ -143,7 +143,7 @@ cdef int check_alone(const batch_options* o, object base_offset, object timestam
                         ("is_transactional", o.attributes & RP_TRANSACTIONAL),
                         ("delete_horizon_ms", o.delete_horizon_ms != -1)):
         if given:
-            raise InvalidArgumentError(f"with batches=, each batch has its own {name}: leave it out", field=name)
+            raise InvalidArgumentError(f"with batches=, each batch has its own {name}: omit it", field=name)
     return 0
 
 

@@ -30,8 +30,8 @@ cdef class ColumnRows(RowSource):
         if base_offset is not None and self.numbered:
             raise InvalidArgumentError("give either base_offset or an offset column", field="base_offset")
         if self.types.any_batch:
-            raise InvalidArgumentError("columns of the batch header (producerId to baseOffset) say where batches "
-                                       "begin, which is to be found out here: leave them out", field="data")
+            raise InvalidArgumentError("columns of the batch header (producerId to baseOffset) fix where batches "
+                                       "begin, which this call decides: omit them", field="data")
 
     def __dealloc__(self):
         pooled_free(&self.scratch)
@@ -44,7 +44,7 @@ cdef class ColumnRows(RowSource):
             self.ended = True
             return 0
         if has_null_rows(self.array):
-            raise InvalidArgumentError("a row of data is null as a whole", field="data")
+            raise InvalidArgumentError("a row of data is null", field="data")
         if columns_of(&self.columns, &self.types, self.array):
             rp_fail(&err, RP_ARROW_LAYOUT, -1, 0, 0)
             raise error_of(&err)

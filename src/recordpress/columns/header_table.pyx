@@ -85,7 +85,7 @@ cdef class BatchTable(ArrowRows):
     valid_bytes : int
         Bytes of the whole entries of the record set.
     trailing_bytes : int
-        Bytes after them, of a cut entry.
+        Bytes after them, of a truncated entry.
 
     Examples
     --------
@@ -329,7 +329,7 @@ def batch_table(data, *, complete=False, codecs=None):
     data : bytes-like
         Record set.
     complete : bool
-        A cut last entry is a CorruptRecordError. If False, it is left out; `trailing_bytes` has its size.
+        A truncated last entry is a CorruptRecordError. If False, it is left out; `trailing_bytes` has its size.
     codecs : CodecRegistry | None
         Codec plug-ins in addition to Kafka's, whose names are shown if they have at most 15 characters. Others are
         ``pluggable``; `Batch.plugin_name` has the name of each.

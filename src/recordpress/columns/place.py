@@ -43,9 +43,9 @@ def chosen_columns(columns: Iterable[str] | None, *, has_place: bool = True) -> 
         of_records = read_columns(b"").column_names
         return [*PLACE_COLUMNS, *of_records] if has_place else of_records
     if isinstance(columns, str | bytes):
-        raise ArgumentTypeError("columns must be names, not one text", field="columns")
+        raise ArgumentTypeError("columns must be a list of names, not one str", field="columns")
     names = list(columns)
     for name in PLACE_COLUMNS:
         if names.count(name) > 1:
-            raise InvalidArgumentError(f"column {name!r} is asked for twice", field="columns")
+            raise InvalidArgumentError(f"column {name!r} is named twice", field="columns")
     return names

@@ -91,7 +91,7 @@ def text_of(path: str | os.PathLike[str]) -> str:
     if not isinstance(text, str):
         raise ArgumentTypeError(f"path must be text, not {type(text).__name__}", field="path")
     if not text or "\0" in text:
-        raise InvalidArgumentError("path must not be empty or hold a zero byte", field="path")
+        raise InvalidArgumentError("path must not be empty or contain a zero byte", field="path")
     refuse_mistyped(text)
     try:
         os.fsencode(text)
@@ -165,7 +165,7 @@ def _by_fsspec(url: str, scheme: str) -> tuple[FileSystem, str]:
             problem = f"{scheme}:// needs another package: {error}"
         except ValueError as error:
             problem = (
-                f"{printable(url)}: nothing opens {scheme}:// ({error}); there are local paths, file://, "
+                f"{printable(url)}: nothing opens {scheme}:// ({error}); supported are local paths, file://, "
                 f"{', '.join(f'{name}://' for name in _ARROW_SCHEMES)} and the schemes of fsspec"
             )
     raise InvalidArgumentError(without_secrets(problem, secrets), field="path")

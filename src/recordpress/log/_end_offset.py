@@ -19,7 +19,7 @@ def end_offset(partition: Partition, *, complete: bool = False) -> int:
     ----------
     partition : Partition
     complete : bool
-        The log must end with a whole entry; by default a cut entry at the end, or zeros, do not count. The last
+        The log must end with a whole entry; by default a truncated entry at the end, or zeros, do not count. The last
         headers of every segment are read.
 
     Returns

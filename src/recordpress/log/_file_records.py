@@ -39,7 +39,7 @@ class FileRecords:
         A local file, or one that is open, which is closed with this.
     complete : bool
         The file must end with a whole entry, like every segment but the last of its partition. If False, it may end
-        as a broker leaves it after a crash: in a cut entry, or in zeros (a preallocated file).
+        as a broker leaves it after a crash: in a truncated entry, or in zeros (a preallocated file).
     max_message_bytes : int
         An entry whose size field is above this is corrupt.
     codecs : CodecRegistry | None

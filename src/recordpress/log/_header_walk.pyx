@@ -277,7 +277,7 @@ cdef class HeaderWalk:
         """The CRC-32C of these bytes of the file."""
         return self.checksum(integer_of(start, "start", 0, self.end), integer_of(end, "end", 0, self.end), True)
 
-    # --- an entry that is cut ------------------------------------------------------------------------------------
+    # --- a truncated entry ------------------------------------------------------------------------------------
 
     def prefix(self):
         """Base offset and size field of the entry here, which may be cut; None for less than its magic."""
@@ -301,7 +301,7 @@ cdef class HeaderWalk:
     def at_entry(self, position, first_offset, last_offset):
         """Whether the bytes there look like the header of an entry with offsets in this range; True at the end.
 
-        An entry that is cut looks like one.
+        A truncated entry looks like one.
         """
         cdef int64_t at = integer_of(position, "position", 0, INT64_MAX)
         cdef int64_t base

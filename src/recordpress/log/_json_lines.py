@@ -20,7 +20,7 @@ def write_lines(writer: Writer, values: Iterable[Any]) -> None:
     for value in values:
         line = encode(value).encode() + b"\n"
         if len(line) > _CHUNK:
-            raise ValueError(f"a line of {len(line)} bytes, of at most {_CHUNK}: {line[:100]!r}")
+            raise ValueError(f"a line has {len(line)} bytes, more than {_CHUNK}: {line[:100]!r}")
         chunk.append(line)
         size += len(line)
         if size >= _CHUNK:
@@ -30,7 +30,8 @@ def write_lines(writer: Writer, values: Iterable[Any]) -> None:
 
 
 def read_lines(file: RandomAccessFile, rule: str) -> Iterator[Any]:
-    """Yield the value of each line; raise a CorruptRecordError for a line that is not JSON, is too long or is cut."""
+    """Yield the value of each line; raise a CorruptRecordError for a line that is not JSON, is too long or
+    truncated."""
     decode = json.JSONDecoder().decode
     position, rest = 0, b""
     while position < file.size:
@@ -50,4 +51,4 @@ def read_lines(file: RandomAccessFile, rule: str) -> Iterator[Any]:
         if len(rest) > _CHUNK:
             raise CorruptRecordError(f"a line has more than {_CHUNK} bytes", file=file.name, position=start, rule=rule)
     if rest:
-        raise CorruptRecordError("the last line is cut", file=file.name, position=position - len(rest), rule=rule)
+        raise CorruptRecordError("the last line is truncated", file=file.name, position=position - len(rest), rule=rule)

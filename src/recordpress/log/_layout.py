@@ -36,13 +36,13 @@ _NUMBER = re.compile(r"0|[1-9][0-9]{0,9}")
 # LogFileUtils and UnifiedLog: what a broker is doing with files and directories of these names
 _UNFINISHED_FILES = {
     ".deleted": "awaits deletion",
-    ".cleaned": "is what the log cleaner had not finished",
-    ".swap": "is to replace segments: a broker that starts here puts it in their place",
+    ".cleaned": "is an unfinished file of the log cleaner",
+    ".swap": "awaits renaming: at its next start a broker replaces segments with it",
 }
 _UNFINISHED_DIRECTORIES = {
     "-delete": "awaits deletion",
     "-future": "is a replica that is being moved",
-    "-stray": "does not belong to this broker any more",
+    "-stray": "no longer belongs to this broker",
 }
 _UNFINISHED_COPY = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
@@ -127,7 +127,7 @@ class Layout:
         if found is None:
             url = self.files.url(path)
             raise InvalidArgumentError(
-                f"{url} holds segments, but Kafka gives no partition this name: it is a topic in UTF-8, "
+                f"{url} contains segments, but its name is not that of a partition: a topic in UTF-8, "
                 f"'-', and a number from 0 to {INT32_MAX} without leading zeros",
                 file=url,
             )

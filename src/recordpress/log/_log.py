@@ -180,7 +180,7 @@ class Log:
             A column or an option is not accepted.
         RecordpressError
             While reading: damage, with file, byte position and rule, or a store that fails. Only the last segment of a
-            partition may end in a cut entry or in zeros.
+            partition may end in a truncated entry or in zeros.
 
         Examples
         --------
@@ -214,7 +214,7 @@ class Log:
         check_crcs : bool
             Read all bytes and set `is_valid` of each batch.
         findings : list of Finding, optional
-            Receives a finding for each segment that ends in a cut entry or in zeros.
+            Receives a finding for each segment that ends in a truncated entry or in zeros.
 
         Yields
         ------

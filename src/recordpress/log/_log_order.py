@@ -277,7 +277,7 @@ class _Loss:
         self._file = ""
 
     def goes_back(self, file: str, header: BatchHeader, first: int, previous: int) -> None:
-        message = f"offset {first} comes after offset {previous - 1}: it is read in its place"
+        message = f"offset {first} follows offset {previous - 1}: records are read in the order of offsets"
         self._findings.append(Finding(file, header.position, header.size, first, "offset order", message))
 
 

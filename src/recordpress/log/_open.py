@@ -41,8 +41,8 @@ def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = 
     if not found.partitions:
         shown = [files.url(name) for files, name in (resolve(one, filesystem) for one in paths)]
         raise InvalidArgumentError(
-            f"{', '.join(shown)}: no partition is here: there is no directory <topic>-<partition> with a segment "
-            "(<20 digits>.log) in it, nor is it one itself, nor a folder of segments",
+            f"{', '.join(shown)}: no partition found: expected a directory <topic>-<partition> with a segment "
+            "(<20 digits>.log), its parent directory, or a folder of segments",
             field="path",
         )
     return found
@@ -71,7 +71,7 @@ def _of_topics(log: Log, topics: str | Iterable[str] | None) -> Log:
             raise ArgumentTypeError(f"topics must be names, not {type(name).__name__}", field="topics")
         if not (matching := {one for one in known if fnmatchcase(one, name)}):
             near = hint(name, known) or f"; the first of {len(known)} is {known[0]}" if known else ""
-            raise InvalidArgumentError(f"no topic {shown_value(name)} is here{near}", field="topics")
+            raise InvalidArgumentError(f"no topic {shown_value(name)}{near}", field="topics")
         wanted |= matching
     return log.select(lambda one: one.topic in wanted)
 
@@ -82,7 +82,7 @@ def _of_partitions(log: Log, partitions: Integer | Iterable[Integer] | None) -> 
     several = sequence(partitions, "partitions", "int") if not hasattr(partitions, "__index__") else (partitions,)
     wanted = {integer(cast(Integer, number), "partitions", 0, INT32_MAX) for number in several}
     if missing := wanted - {one.partition for one in log}:
-        raise InvalidArgumentError(f"no partition {min(missing)} is here", field="partitions")
+        raise InvalidArgumentError(f"no partition {min(missing)}", field="partitions")
     return log.select(lambda one: one.partition in wanted)
 
 

@@ -262,7 +262,7 @@ class LogReader(StreamedRows):
         if self._is_closed:
             raise ClosedError("the reader was closed")
         if self._is_at_end:
-            raise ClosedError("the reader is at its end: Log.read returns another one")
+            raise ClosedError("the reader is exhausted: call Log.read for another one")
 
     # --- reading ------------------------------------------------------------------------------------------------
 
@@ -459,7 +459,7 @@ class LogReader(StreamedRows):
         if walk.timestamp is not None:
             place = seek.timestamp(walk.timestamp, self._options.start_offset or 0)
             if place is None:
-                # an entry that is cut, or worse, may follow: only the last segment may end in one
+                # a truncated entry, or worse, may follow: only the last segment may end in one
                 return None if not segment.is_last else _Start(file.file.start, None)
             walk.timestamp = None  # later segments may have any times: each record is compared
             return _Start(place.position, place.offset)

@@ -130,7 +130,7 @@ class SegmentSeek:
             header = walk.find_offset(entry.offset)
             is_indexed = header is not None and self._is_indexed(header, entry)
         except RecordpressError as error:
-            return f"what begins at position {entry.position} of the log is not a batch: {error.message}"
+            return f"the bytes at position {entry.position} of the log are not a batch: {error.message}"
         if not is_indexed:
             return f"no batch from position {entry.position} of the log on ends with offset {entry.offset}"
         return ""

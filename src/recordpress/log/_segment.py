@@ -28,7 +28,7 @@ class Segment:
     size : int | None
         Bytes of the file, if the listing says.
     is_last : bool
-        Whether it is the last of its partition: only this one may end in a cut entry or in zeros.
+        Whether it is the last of its partition: only this one may end in a truncated entry or in zeros.
     files : mapping of str to FileInfo
         The other files of the segment, by suffix.
     codecs : CodecRegistry | None

@@ -11,7 +11,7 @@ def tail_findings(segment: Segment, file: FileRecords) -> list[Finding]:
     """Return a finding if a completely read file has bytes after the last complete entry."""
     if not file.trailing_bytes:
         return []
-    what, rule = f"the last entry is cut: {file.trailing_bytes} bytes of it are here", "record set framing"
+    what, rule = f"the last entry is truncated after {file.trailing_bytes} bytes", "record set framing"
     if file.tail == "zeros":
         what, rule = f"{file.trailing_bytes} zero bytes follow the last entry: the log ends here", "preallocated file"
     return [Finding(segment.url, file.valid_bytes, file.trailing_bytes, file.next_offset, rule, what)]

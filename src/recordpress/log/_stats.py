@@ -250,7 +250,7 @@ def _segment_stats(segment: Segment, full: bool) -> LogStats:
         except RecordpressError as error:
             stats.findings.append(Finding.of_damage(error, file=segment.url))
         if size := file.trailing_bytes:
-            message = f"{size} bytes follow the last whole entry"
+            message = f"{size} bytes follow the last complete entry"
             place = (segment.url, file.valid_bytes, size, file.next_offset)
             stats.findings.append(Finding(*place, "record set framing", message))
     stats.ratio_of = {

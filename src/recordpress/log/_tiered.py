@@ -81,7 +81,7 @@ class TieredSegment(Segment):
         info = self.files[MANIFEST_SUFFIX]
         with self.filesystem.open(info.path) as file:
             if file.size > _LARGEST_MANIFEST:
-                raise _corrupt(f"{file.size} bytes are more than a manifest has", file.name)
+                raise _corrupt(f"file too large for a manifest ({file.size} bytes)", file.name)
             return read_manifest(file.read_exactly(0, file.size), file.name)
 
 
@@ -91,7 +91,7 @@ def read_manifest(data: bytes, name: str) -> Manifest:
         document = json.loads(data)
         version, encryption = document["version"], document.get("encryption")
         if version != "1":
-            raise InvalidArgumentError(f"a segment manifest of version {version!r}; 1 is known", file=name)
+            raise InvalidArgumentError(f"segment manifest has version {version!r}; supported is 1", file=name)
         if encryption is not None:
             raise InvalidArgumentError("the segment is encrypted: its key is not in the store", file=name)
         return _manifest_of(document)
@@ -110,7 +110,7 @@ def _manifest_of(document: dict[str, Any]) -> Manifest:
     file_size, chunk_size = _size(chunks["originalFileSize"]), _size(chunks["originalChunkSize"], 1)
     count = -(-file_size // chunk_size)
     if count > _MOST_CHUNKS:
-        raise ValueError(f"{count} chunks are more than {_MOST_CHUNKS}")
+        raise ValueError(f"{count} chunks; at most {_MOST_CHUNKS} are supported")
     if chunks["type"] == "fixed":
         last = [_size(chunks["finalTransformedChunkSize"])] if count else []
         stored = [_size(chunks["transformedChunkSize"])] * (count - 1) + last
@@ -204,7 +204,7 @@ class _ChunkedFile(RandomAccessFile):
         except (CorruptRecordError, OutputTooLargeError) as error:
             raise _corrupt(f"chunk {number}: {error.message}", self.name) from error
         if len(data) != size:
-            raise _corrupt(f"chunk {number} has {len(data)} bytes, and the manifest says {size}", self.name)
+            raise _corrupt(f"chunk {number} has {len(data)} bytes, but the manifest has {size}", self.name)
         return data
 
     def close(self) -> None:

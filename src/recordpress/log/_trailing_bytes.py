@@ -45,9 +45,7 @@ def tail_of(file: RandomAccessFile, position: int, size: int, next_offset: int |
     is_zero = _is_zero(file, position, size)
     if complete:
         what = (
-            f"{left} zero bytes follow the last entry"
-            if is_zero
-            else f"the last entry is cut: {left} bytes of it are here"
+            f"{left} zero bytes follow the last entry" if is_zero else f"the last entry is truncated after {left} bytes"
         )
         raise _damage(what, position)
     if is_zero:
@@ -65,14 +63,14 @@ def _refuse_damage(walk: HeaderWalk, next_offset: int | None) -> None:
         raise _damage(f"entry size {length} is less than the minimum of {_MIN_ENTRY_SIZE}", position)
     beyond = f"entry size {length} reaches beyond the end of the file"
     if left > _LARGEST_CUT:
-        raise _damage(f"{beyond}, and the {left} bytes here are more than one entry that was cut can have", position)
+        raise _damage(f"{beyond}, and {left} bytes are more than a truncated entry can have", position)
     if walk.ends_with_file():
-        raise _damage(f"{beyond}, but the checksum is right for the {left} bytes here", position)
+        raise _damage(f"{beyond}, but the checksum matches the {left} bytes before that end", position)
     first = min(max(base + 1, next_offset or 0), INT64_MAX)  # and within the range of a segment
     if walk.search(position + 1, first, min(first + INT32_MAX, INT64_MAX)):
         raise _damage(f"{beyond}, but an intact entry with a later offset begins at byte {walk.position}", position)
-    if walk.gave_up:  # an entry that was cut does not look like thousands of headers
-        raise _damage(f"{beyond}, and so much in it looks like entries that none can be ruled out", position)
+    if walk.gave_up:  # a truncated entry does not look like thousands of headers
+        raise _damage(f"{beyond}, and too much in it looks like entries to rule them out", position)
 
 
 def _damage(message: str, position: int) -> CorruptRecordError:

@@ -50,7 +50,7 @@ class MemorySegment:
     """A record set in memory in the place of a segment."""
 
     base_offset = 0
-    is_last = True  # also one that is not may end in an entry that was cut
+    is_last = True  # also one that is not may end in a truncated entry
     is_tiered = False
 
     def __init__(self, data: Buffer) -> None:

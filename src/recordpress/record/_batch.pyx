@@ -424,7 +424,7 @@ cdef class BatchIterator:
     valid_bytes : int
         Bytes of the whole entries passed so far.
     trailing_bytes : int | None
-        Bytes of the cut entry after the last whole one, otherwise 0. None until the iteration has ended.
+        Bytes of the truncated entry after the last whole one, otherwise 0. None until the iteration has ended.
 
     Examples
     --------
@@ -492,7 +492,7 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
                  max_message_bytes=INT32_MAX, codecs=None, lz4_header_checksum="verify"):
     """Iterate over the entries of a record set by header alone: v0, v1 and v2 in any mix.
 
-    A last entry that is cut ends the iteration without an error, as in every Kafka client
+    A truncated last entry ends the iteration without an error, as in every Kafka client
     (ByteBufferLogInputStream); `BatchIterator.trailing_bytes` has its size, and `complete` makes it an error.
 
     Parameters

@@ -22,7 +22,7 @@ cdef int64_t checked_from(const rp_batch* batch) noexcept nogil
 cdef uint32_t crc_update(uint32_t crc, const rp_batch* batch, const uint8_t* data, int64_t size) noexcept nogil
 cdef int compare_crc(const rp_batch* batch, uint32_t computed, rp_error* err) noexcept nogil
 
-# The entry at `position` of a set that must be whole: RP_END at its end, RP_CUT_ENTRY instead of a cut entry.
+# The entry at `position` of a set that must be whole: RP_END at its end, RP_CUT_ENTRY instead of a truncated entry.
 cdef int next_whole(const uint8_t* data, int64_t size, int64_t position, rp_batch* batch, rp_error* err) noexcept nogil
 
 # What of the payload's header a reader may overlook (see codec.pxd): RP_OK, or the status that tells it.

@@ -91,7 +91,7 @@ def to_parquet(
     -------
     DataFrame
         One row per file: topic, partition, file, records, bytes, firstOffset, lastOffset, findings (what was left out,
-        and what follows the last whole entry of a log: one that is cut, or zeros; file is null without a record
+        and what follows the last whole entry of a log: a truncated one, or zeros; file is null without a record
         besides). With `dry_run`: topic, partition, file, sourceBytes.
 
     Raises

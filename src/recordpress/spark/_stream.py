@@ -177,7 +177,7 @@ class GrowingLog:
         readable = self.readable(since)
         kept = {key: offset for key, offset in since.items() if not self._options.topics.has(*key)}
         for key in kept.keys() - self._kept:
-            _LOGGER.warning("%s-%d is not selected any more: the query keeps its offset %d", *key, kept[key])
+            _LOGGER.warning("%s-%d is no longer selected: the query keeps its offset %d", *key, kept[key])
             self._kept.add(key)
         return _json(kept | self._ends(readable, limit))
 

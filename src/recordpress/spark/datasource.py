@@ -58,7 +58,7 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
     headers array<struct<key: string, value: binary>> (null if a record has none). `.schema(...)` or the option
     ``columns`` takes some of them, and only these are built. Control records are never rows. Checksums are compared.
 
-    Every segment but the last of its partition must be complete. The last one may end in a cut entry, as under a
+    Every segment but the last of its partition must be complete. The last one may end in a truncated entry, as under a
     running broker, or in zeros; a warning in the executor's log (logger ``recordpress.spark``) says how many bytes were
     left out. Anything else after the last whole entry is damage, which the option ``mode`` decides about.
 

@@ -139,8 +139,8 @@ class ReadOptions:
     include_active_segment: bool = option(
         "includeActiveSegment",
         flag,
-        "Also read the last segment of a partition, up to its last whole batch; segments before it do not "
-        "change any more.",
+        "Also read the last segment of a partition, up to its last complete batch; the segments before it "
+        "no longer change.",
         False,
         only="stream",
     )

@@ -178,11 +178,11 @@ def _print_advice(found: Analysis) -> None:
             f"{saves['decompress_cpu_seconds_a_day']:,.0f} s"
         )
     if found.savings is not None:
-        say("\nwhat is stored, as a copy with the recommended codec and level:")
+        say("\na copy of the stored data with the recommended codec and level:")
         print_savings(found.savings)
         say()
     dictionary = advice["dictionary"]
-    none = "no dictionary can be trained on so few values, or so different ones"
+    none = "the values are too few or too different to train a dictionary"
     say(dictionary["summary"] if dictionary else none)
     for warning in advice["warnings"]:
         say(f"note: {warning}")

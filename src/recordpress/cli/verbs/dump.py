@@ -141,10 +141,10 @@ def command(paths: Sources, files: str | None, batches: bool, **options: Any) ->
     Truncated and skipped data is reported on stderr, and sets the exit status to 1."""
     is_kafka = options["format_"] == "kafka"
     if options["decoder"] and not is_kafka:
-        raise click.UsageError(f"--{options['decoder']}-decoder is for --format kafka")
+        raise click.UsageError(f"--{options['decoder']}-decoder needs --format kafka")
     for name in _OF_KAFKAS_TOOL:
         if options[name] and not is_kafka:
-            raise click.UsageError(f"--{name.replace('_', '-')} is for --format kafka")
+            raise click.UsageError(f"--{name.replace('_', '-')} needs --format kafka")
     if is_kafka:
         return _dump_files_as_kafka(list(_given(paths, files).paths), **options)
     if batches:
@@ -221,7 +221,7 @@ def _dump_batches(log: Log, **options: Any) -> int:
     format_ = "json" if options["as_json"] else options["format_"] or "table"
     for name in ("columns", "values", "redact"):
         if options[name]:
-            raise click.UsageError(f"--{name} is for records, not for --batches")
+            raise click.UsageError(f"--{name} applies to records, not to --batches")
     findings: list[Finding] = []
     batches = _wanted(log.batches(findings=findings), options["offset"], options["time"], options["head"])
     if format_ == "table":
@@ -236,7 +236,7 @@ def _dump_batches(log: Log, **options: Any) -> int:
         for batch in batches:
             write(json.dumps(batch.to_dict(), ensure_ascii=False).encode() + b"\n")
     else:
-        raise click.UsageError(f"--format {format_} is for records, not for --batches")
+        raise click.UsageError(f"--format {format_} applies to records, not to --batches")
     return report_reading(findings)
 
 
@@ -330,11 +330,11 @@ def _dump_as_kafka(names: list[str], **options: Any) -> int:
     as_given = {os.path.abspath(name): name for name in names}
     for name, given in (("columns", options["columns"]), ("time", options["time"] != _EVERYTHING)):
         if given:
-            raise click.UsageError(f"--{name} does not go with --format kafka")
+            raise click.UsageError(f"--{name} and --format kafka contradict each other")
     decoder = options["decoder"]
     for name in ("values", "redact"):
         if decoder and options[name]:
-            raise click.UsageError(f"--{name} does not go with --{decoder}-decoder")
+            raise click.UsageError(f"--{name} and --{decoder}-decoder contradict each other")
     contents = options["print_data_log"] or bool(decoder)
     chosen = DumpOptions(
         deep_iteration=options["deep_iteration"] or contents,

@@ -102,9 +102,9 @@ def _print_summary(found: Explanation) -> None:
         if number:
             say(f"{finding}: {plural(number, 'batch')} of these")
     if found.control_batches:
-        say(f"passed over: {_of(found.control_batches, 'control batch')} which brokers wrote")
+        say(f"skipped: {_of(found.control_batches, 'control batch')} which brokers wrote")
     if found.compacted_batches:
-        say(f"passed over: {_of(found.compacted_batches, 'batch')} that the log cleaner has changed")
+        say(f"skipped: {_of(found.compacted_batches, 'batch')} that the log cleaner has changed")
 
 
 def _print_depth(depth: DepthAdvice) -> None:
@@ -114,9 +114,9 @@ def _print_depth(depth: DepthAdvice) -> None:
     say(f"{name}: {depth.batch_records:,.1f} records per batch; {deep}")
     sender, rate = "a producer" if depth.has_ids else "one producer", depth.records_per_second
     if rate is None:
-        say(f"   batch.size={depth.batch_size}, and the linger.ms in which {sender} sends as many")
+        say(f"   batch.size={depth.batch_size}, and the linger.ms in which {sender} sends that many")
     elif depth.batch_size is None:
-        say(f"   {sender} sends {_rate(rate)} to a partition: too few for deeper ones")
+        say(f"   {sender} sends {_rate(rate)} to a partition: too few for deeper batches")
     else:
         settings = f"batch.size={depth.batch_size} linger.ms={depth.linger_ms}"
         say(f"   {settings}: {count(round(depth.reached_records or 0))}; {sender} sends {_rate(rate)}")

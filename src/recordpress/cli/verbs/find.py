@@ -71,7 +71,7 @@ def command(
     All conditions must match. Keys, values and header values are compared as UTF-8. The counts of found and searched
     records go to stderr."""
     if key is None and value_contains is None and header is None:
-        raise click.UsageError("say what to find: --key, --value-contains or --header")
+        raise click.UsageError("missing condition: pass --key, --value-contains or --header")
     if partitions is not None and key is None:
         raise click.UsageError("--partitions needs --key")
     shown = Shown(**printing)
@@ -116,7 +116,7 @@ def command(
 
         shown.print(counted(), schema)
     if partitions is not None and not found:
-        note("clients other than Kafka's Java producer may give keys other partitions: try without --partitions")
+        note("clients other than Kafka's Java producer may map keys to other partitions: try without --partitions")
     note(f"{plural(found, 'record')} found; {plural(rows, 'record')} looked at")
     return report_reading(reader.findings)
 
@@ -125,7 +125,7 @@ def _narrowed(log: Log, key: str, partitions: int) -> Log:
     """Return the partition of the key."""
     wanted = partition_for_key(key.encode("utf-8", "surrogateescape"), partitions)
     topics = sorted({partition.topic for partition in log.partitions if partition.topic is not None})
-    note(f"murmur2 gives this key partition {wanted} of {partitions}")
+    note(f"murmur2 maps this key to partition {wanted} of {partitions}")
     narrowed = log.select(lambda partition: partition.partition == wanted)
     if not narrowed.partitions:
         here = ", ".join(str(partition.partition) for partition in log.partitions)

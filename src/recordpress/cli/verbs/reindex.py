@@ -39,6 +39,6 @@ def command(paths: Sources, target: str | None, index_interval_bytes: int, as_js
         print_json(report.to_dict())
     else:
         print_findings(report.findings)
-        written = f"{plural(len(report.files), 'file')} written" if report.files else "every file is as it should be"
+        written = f"{plural(len(report.files), 'file')} written" if report.files else "every file is correct"
         say(f"{number_of(report.findings)}: {written}")
     return status_of(report.findings)

@@ -1,8 +1,8 @@
 """A broker's recovery of a damaged segment when it starts after a crash (LogSegment.recover, LogLoader.recoverLog).
 
-It keeps the entries before the first one that is cut, impossible, or has a wrong checksum, and removes everything after
-them, later segments included. Nothing is kept if the offsets that it puts into the indexes do not ascend. It trusts
-other fields that no checksum covers: a leader epoch, an offset, even a magic above 2, which it reads as 2.
+It keeps the entries before the first one that is truncated, impossible, or has a wrong checksum, and removes everything
+after them, later segments included. Nothing is kept if the offsets that it puts into the indexes do not ascend. It
+trusts other fields that no checksum covers: a leader epoch, an offset, even a magic above 2, which it reads as 2.
 
 It refuses the partition if an offset is out of its segment's range (LogLoader.retryOnOffsetOverflow), unless that is
 the last batch of the segment, which then becomes a segment; and if offsets do not ascend in a segment without an index,

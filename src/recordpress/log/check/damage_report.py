@@ -245,7 +245,7 @@ def _described(
         else:
             fate = (
                 f"a broker's recovery keeps the first {recovery.keeps} bytes of the file, up to offset "
-                f"{recovery.next_offset}, and cuts {size - recovery.keeps}"
+                f"{recovery.next_offset}, and removes {size - recovery.keeps} bytes"
             )
             if later:
                 fate += f", with the {later} segments after it" if later > 1 else ", with the segment after it"

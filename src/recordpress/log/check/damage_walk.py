@@ -142,7 +142,7 @@ class Scanner:
             message = "the entry size reaches beyond the end of the file, but intact entries follow"
             wrong = CorruptRecordError(message, field="size", rule="record set framing")
             return self._bad(position, end, next_offset, wrong)
-        message = f"the last entry is cut: {left} bytes of it are here"
+        message = f"the last entry is truncated after {left} bytes"
         return BadRange(position, left, "cut", next_offset, None, "size", "record set framing", message)
 
     def _zeros(self, position: int, next_offset: int) -> BadRange:

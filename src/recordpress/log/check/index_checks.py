@@ -75,7 +75,7 @@ class TimeIndexCheck:
             entry = self._index[self._number]
             # the first entry of a file that was preallocated and never written to is zero, too
             if entry.timestamp != self._largest and not (entry == (0, self._index.base_offset) and self._index.padding):
-                message = f"timestamp {entry.timestamp}, and the largest one of the log up to there is {self._largest}"
+                message = f"timestamp {entry.timestamp}, but the largest one of the log up to there is {self._largest}"
                 yield self._finding(message)
             self._number += 1
 

@@ -161,7 +161,7 @@ def _write(files: FileSystem, path: str, data: bytes, report: ReindexReport, is_
         writer.publish()
     report.files.append(files.url(path))
     if there is not None:
-        report.findings.append(_finding(files, path, "the file did not agree with the log"))
+        report.findings.append(_finding(files, path, "the file differed from the log"))
     elif is_expected:
         report.findings.append(_finding(files, path, "the file was missing"))
 

@@ -115,7 +115,7 @@ def verify(
     Parameters
     ----------
     path : path, URL, pattern, or several; or Log
-        As `open_log` takes it, or what it returned.
+        As for `open_log`, or its result.
     check : {'file', 'batch', 'record'}
         'file': names and the files next to the segments. 'batch': also all batches. 'record': also all records.
     filesystem, codecs : optional
@@ -337,7 +337,7 @@ class _Verification:
         name = files.url(self.partition.files[LEADER_EPOCH_CHECKPOINT].path)
         for epoch, offset in self.builder.epochs:
             if epoch not in starts or starts[epoch] > offset:
-                message = f"leader epoch {epoch} is in the log from offset {offset} on, and not in the checkpoint"
+                message = f"leader epoch {epoch} is in the log from offset {offset} on, but not in the checkpoint"
                 yield Finding(name, None, None, offset, "leader epoch checkpoint", message)
 
 

@@ -144,7 +144,9 @@ def _check_parts(
     after = _sum([part.copy.after for part in parts], size, digest)
     read = (recompressor.before["records"], recompressor.before["batches"], recompressor.before["bytes"])
     if read != (after.records, after.batches, size) or before.records != after.records:
-        raise CorruptRecordError(f"the parts hold {after}, and the copy {read}", file=task.segment.url, rule=COPY_RULE)
+        raise CorruptRecordError(
+            f"the parts have {after}, but the copy has {read}", file=task.segment.url, rule=COPY_RULE
+        )
     already = sum(part.copy.already for part in parts)
     not_smaller = sum(part.copy.not_smaller for part in parts)
     settled = {kind: sum(part.copy.settled[kind] for part in parts) for kind in parts[0].copy.settled}

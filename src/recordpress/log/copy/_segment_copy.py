@@ -70,7 +70,7 @@ def copy_segment(
         ends_alike = recompressor.settles or before.next_offset == after.next_offset
         if before.records != after.records or not ends_alike:
             raise CorruptRecordError(
-                f"the copy does not hold what the source does: {after} instead of {before}",
+                f"the copy differs from its source: {after} instead of {before}",
                 file=file.path,
                 rule=COPY_RULE,
             )

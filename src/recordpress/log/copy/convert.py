@@ -82,7 +82,7 @@ class ConvertJob(CopyJob):
         refused = [f"{count} {KINDS[kind]} ({kind})" for kind, count in found.items() if kind not in self._allowed]
         if refused:
             raise InvalidArgumentError(
-                f"magic {self.magic} would lose {', '.join(refused)}; name in allow_loss what may be lost",
+                f"magic {self.magic} would lose {', '.join(refused)}; list the accepted losses in allow_loss",
                 field="allow_loss",
                 rule="conversion to another magic",
             )
@@ -156,13 +156,13 @@ def _kinds(allow_loss: str | Iterable[str]) -> tuple[str, ...]:
         kinds = (allow_loss,) if isinstance(allow_loss, str) else tuple(allow_loss)
     except (TypeError, ValueError):  # a memoryview that was released
         raise ArgumentTypeError(
-            f"allow_loss must be names of what may be lost, not {type(allow_loss).__name__}", field="allow_loss"
+            f"allow_loss must be a list of losses, not {type(allow_loss).__name__}", field="allow_loss"
         ) from None
     for kind in kinds:
         if not isinstance(kind, str):
             raise ArgumentTypeError(f"allow_loss has a {type(kind).__name__}, not a str", field="allow_loss")
         if kind != ALL and kind not in KINDS:
             raise InvalidArgumentError(
-                f"allow_loss has {kind[:100]!r}; there are {', '.join([*KINDS, ALL])}", field="allow_loss"
+                f"allow_loss has {kind[:100]!r}; accepted are {', '.join([*KINDS, ALL])}", field="allow_loss"
             )
     return tuple(sorted(set(kinds)))

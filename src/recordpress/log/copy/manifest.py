@@ -37,7 +37,7 @@ class SourceFile:
         Seconds since 1970, if the store says.
     compression_types : tuple of str
     trailing_bytes : int
-        Bytes of a cut entry, or zeros, after its last whole entry; they hold no record and are not copied.
+        Bytes of a truncated entry, or zeros, after its last whole entry; they hold no record and are not copied.
 
     Examples
     --------
@@ -310,7 +310,7 @@ class Manifest:
         FileNotFoundError
             There is no manifest.
         CorruptRecordError
-            The file is not a manifest, is cut, or has a later format.
+            The file is not a manifest, is truncated, or has a later format.
 
         Examples
         --------
@@ -352,7 +352,7 @@ class Manifest:
 
 def _tail(source: SourceFile) -> Finding:
     size = source.trailing_bytes
-    message = f"the last {size} bytes hold no complete entry, and are not in the copy"
+    message = f"the last {size} bytes have no complete entry, and are not in the copy"
     return Finding(source.file, source.bytes - size, size, None, "record set framing", message)
 
 
@@ -391,7 +391,7 @@ def read_manifest(files: FileSystem, directory: str, name: str = MANIFEST) -> Ma
             close()
             manifest = _manifest(first, tuple(partitions), skipped)
             if sum(1 for _ in manifest.segments) != first["totals"]["segments"]:
-                raise ValueError("it is cut")
+                raise ValueError("it is truncated")
             return manifest
     except FileNotFoundError:
         return None

@@ -250,7 +250,7 @@ def _copy_segments(
         shown = files.url(files.join(directory, name))
         with source.open() as file:
             report.segments.append(RepairedSegment(shown, source.url, end - at, size, file.size))
-        copied.append(Segment(files, path, base_offset, shown, size))  # none of them may end in a cut entry
+        copied.append(Segment(files, path, base_offset, shown, size))  # none of them may end in a truncated entry
         if end > at:
             next_offset = batches.last[chain[end - 1]] + 1
         at = end

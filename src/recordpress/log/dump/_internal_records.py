@@ -59,7 +59,7 @@ def _plain(data: bytes | None, kind: Plain, field: str, offset: int) -> str | No
     if size is None:
         return data.decode("utf-8", "replace") if kind == "string" else data.hex()
     if len(data) < size:
-        message = f"the {field} at offset {offset} has {len(data)} bytes, and one that is decoded as {kind} has {size}"
+        message = f"the {field} at offset {offset} has {len(data)} bytes, but {kind} has {size}"
         raise InvalidRecordError(message, offset=offset, field=field, rule=f"{kind} decoder")
     return str(int.from_bytes(data[:size], "big", signed=True))
 

@@ -52,6 +52,6 @@ def kraft_record_text(type: str, record: Record) -> str | None:
     try:
         value = schema(fields).read(Message(record.value or b""), 0)
     except UnreadableMessageError as error:
-        message = f"a control record's value is no {name.rstrip(':')} record: {error}"
+        message = f"the value of a control record is not a {name.rstrip(':')} record: {error}"
         raise InvalidRecordError(message, offset=record.offset, field="value", rule="control record") from None
     return f"{name} {json_text(value)}"

@@ -96,7 +96,7 @@ def _differences(
             else:
                 yield from check.add(header)
             if header.position in positions and header.size > max_message_bytes:
-                message = f"the batch has {header.size} bytes, and {max_message_bytes} are allowed"
+                message = f"the batch has {header.size} bytes, more than the allowed {max_message_bytes}"
                 place = (records.path, header.position, header.size, header.base_offset)
                 yield Finding(*place, "max-message-size", message)
     yield from check.end()

@@ -200,7 +200,7 @@ def _partitions(file: RandomAccessFile) -> Iterator[PlannedPartition]:
         if partition is not None:
             yield partition
         if count != expected:
-            raise ValueError("it is cut")
+            raise ValueError("it is truncated")
 
 
 def _checked_name(name: str) -> str:

@@ -240,7 +240,7 @@ class _Partition:
     ) -> None:
         if stamp.next_offset != segment.next_offset:
             raise CorruptRecordError(
-                f"the batches end at offset {stamp.next_offset}, and should at {segment.next_offset}",
+                f"the batches end at offset {stamp.next_offset}, but should end at {segment.next_offset}",
                 file=self._files.url(self._files.join(self._job, segment.staged[-1].file)),
                 rule="staged segment",
             )
@@ -296,7 +296,7 @@ class _Partition:
     def _check(self, staged: StagedSegment, found: int) -> None:
         if found != staged.crc32c:
             raise CorruptRecordError(
-                f"a task wrote bytes with the checksum {staged.crc32c:#010x}, and {found:#010x} is read back",
+                f"a task wrote bytes with the checksum {staged.crc32c:#010x}, but {found:#010x} is read back",
                 file=self._files.url(self._files.join(self._job, staged.file)),
                 rule="staged segment",
             )

@@ -222,7 +222,7 @@ def check_target(files: FileSystem, target: str) -> None:
         raise InvalidArgumentError(f"{url} is not a directory", field="path")
     if any(SEGMENT_FILE.fullmatch(one.name) for one in files.list(target)):
         raise InvalidArgumentError(
-            f"{url} holds segments itself: name the log dir, which holds partitions", field="path"
+            f"{url} contains segments itself: pass the log dir, which contains partitions", field="path"
         )
     if isinstance(files, LocalFileSystem):
         refuse_running_broker(target)
@@ -440,7 +440,7 @@ def _plan(
 def _refuse_overlaps(name: str, ordered: Sequence[StagedSegment], end: int | None) -> None:
     if end is not None and ordered[0].first_offset < end:
         raise InvalidArgumentError(
-            f"{name} ends at offset {end}, and rows have offsets from {ordered[0].first_offset} on", field="offset"
+            f"{name} ends at offset {end}, but rows have offsets from {ordered[0].first_offset} on", field="offset"
         )
     for number in range(1, len(ordered)):
         one, other = ordered[number - 1], ordered[number]

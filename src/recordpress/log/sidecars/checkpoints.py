@@ -136,7 +136,7 @@ def read_offset_checkpoint(source: SidecarSource) -> dict[TopicPartition, int]:
             raise sidecar.corrupt(f"line {line.number}: the topic is empty", line.position, "topic", _OFFSETS_RULE)
         key = TopicPartition(topic, _number(sidecar, line, partition, "partition", INT32_MAX, _OFFSETS_RULE))
         if key in offsets:
-            message = f"line {line.number}: {key} has an offset already"
+            message = f"line {line.number}: {key} already has an offset"
             raise sidecar.corrupt(message, line.position, "partition", _OFFSETS_RULE)
         offsets[key] = _number(sidecar, line, offset, "offset", INT64_MAX, _OFFSETS_RULE)
     return offsets

@@ -77,7 +77,7 @@ def read_transaction_index(source: SidecarSource, base_offset: int | None = None
     Raises
     ------
     CorruptRecordError
-        An unknown version, a cut entry, or offsets that do not ascend from the base offset.
+        An unknown version, a truncated entry, or offsets that do not ascend from the base offset.
     InvalidArgumentError
         `source` is a directory, a named pipe or the like.
     OSError
@@ -106,7 +106,7 @@ def read_transaction_index(source: SidecarSource, base_offset: int | None = None
 
 def _read_entry(sidecar: Sidecar, position: int, least: int) -> AbortedTxn:
     if len(sidecar.data) - position < _ENTRY.size:
-        raise sidecar.corrupt("the last entry is cut", position, "version", _RULE)
+        raise sidecar.corrupt("the last entry is truncated", position, "version", _RULE)
     version, *fields = _ENTRY.unpack_from(sidecar.data, position)
     if version > _VERSION:
         raise sidecar.corrupt(f"version {version} is unknown", position, "version", _RULE)
