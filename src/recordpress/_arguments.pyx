@@ -35,7 +35,7 @@ cdef int64_t converted_integer(object value, str name, int64_t least, int64_t mo
 
 
 def integer(value, str name, int64_t least, int64_t most):
-    """integer_of, for modules in Python."""
+    """Call integer_of, for modules in Python."""
     return integer_of(value, name, least, most)
 
 
@@ -45,7 +45,7 @@ def time(value, str name):
 
 
 def shown_value(value):
-    """shown, for modules in Python."""
+    """Call shown, for modules in Python."""
     return shown(value)
 
 
@@ -115,12 +115,12 @@ cdef str did_you_mean(object value, accepted):
 # --- sequences -----------------------------------------------------------------------------------------------------
 
 def hint(value, accepted):
-    """did_you_mean, for modules in Python."""
+    """Call did_you_mean, for modules in Python."""
     return did_you_mean(value, accepted)
 
 
 def sequence(values, str name, str elements):
-    """tuple_of, for modules in Python."""
+    """Call tuple_of, for modules in Python."""
     return tuple_of(values, name, elements)
 
 
@@ -169,7 +169,7 @@ cdef object datetime_of(str text, str name):
 
 
 cdef object milliseconds_of(object when, str name):
-    """Milliseconds from 1970 to a datetime, exactly."""
+    """Return the exact milliseconds from 1970 to a datetime."""
     from datetime import UTC, datetime, timedelta
 
     if when.utcoffset() is None:

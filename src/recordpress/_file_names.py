@@ -145,9 +145,9 @@ class TopicPartition:
 
     @classmethod
     def of_directory(cls, name: str) -> Self | None:
-        """The partition whose directory has this name, split at its last ``-``; None if it is not a partition's name:
-        one that awaits deletion (``-delete``), a number that is not an int32 or has leading zeros, or a topic that is
-        not UTF-8."""
+        """Return the partition of a directory's name, split at its last ``-``; None for a name that is not a
+        partition's: one that awaits deletion (``-delete``), a number that is not an int32 or has leading zeros, or a
+        topic that is not UTF-8."""
         match = _PARTITION_DIRECTORY.fullmatch(name)
         if not match or int(match["partition"]) > INT32_MAX or not _is_utf8(name):
             return None

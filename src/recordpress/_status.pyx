@@ -27,7 +27,7 @@ cdef dict CLASSES = {
 
 
 cdef place place_at(int64_t entry, int64_t base=0, object file=None) noexcept:
-    """An entry whose header could not be read: the place has no offset."""
+    """Return the place of an entry whose header could not be read, without an offset."""
     cdef place at
     at.file = <PyObject*>file
     at.base = base
@@ -38,7 +38,7 @@ cdef place place_at(int64_t entry, int64_t base=0, object file=None) noexcept:
 
 
 cdef place place_of(const rp_batch* batch, int64_t base=0, object file=None) noexcept:
-    """The entry of a header that was read."""
+    """Return the place of an entry whose header was read."""
     cdef place at = place_at(batch.position, base, file)
     at.offset = batch.base_offset
     at.has_offset = True
@@ -46,14 +46,14 @@ cdef place place_of(const rp_batch* batch, int64_t base=0, object file=None) noe
 
 
 cdef object field_position_of(const rp_error* err, const place* at):
-    """Byte position of the field in the caller's file or data, where it is known."""
+    """Return the byte position of the field in the caller's file or data; None if unknown."""
     if err.frame == RP_IN_RECORDS or err.position < 0:
         return None
     return err.position if at == NULL else at.base + at.entry + err.start + err.position
 
 
 cdef object error_of(const rp_error* err, const place* at=NULL):
-    """The exception for a failed status."""
+    """Return the exception for a failed status."""
     cdef const rp_status_row* row = rp_status_of(err.status)
     cause = plugin = None
     if err.status in CAUSED:
@@ -83,7 +83,7 @@ cdef object error_of(const rp_error* err, const place* at=NULL):
 
 
 cdef str text_of(object cause):
-    """What an exception of the caller's own code says. Its __str__ is such code too."""
+    """Return the message of an exception of the caller's code, whose __str__ may fail too."""
     try:
         return str(cause)
     except Exception:
@@ -117,7 +117,7 @@ cdef int64_t note_cause(object exception, str plugin) noexcept:
 
 
 cdef tuple taken_cause(int64_t number):
-    """The exception and the plug-in of that number, which are forgotten."""
+    """Remove and return the exception and the plug-in with that number."""
     cdef dict noted
     with cython.critical_section(TABLES):
         exception, plugin, thread = CAUSES.pop(number, (None, None, None))
@@ -144,7 +144,7 @@ cdef int check(int status, const rp_error* err, const place* at=NULL) except -1:
 
 
 def _every_status():
-    """(name, exception) for every status, so that a test sees each one translated."""
+    """Return (name, exception) for every status, so that a test sees each one translated."""
     cdef rp_error err
     rows = []
     for status in range(RP_STATUS_COUNT):

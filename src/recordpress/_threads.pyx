@@ -84,7 +84,7 @@ cdef void* work_off(void* argument) noexcept nogil:
 
 
 cdef bint help_until(crew* c, task* wanted) noexcept nogil:
-    """Whether the task is done. If not, this thread has worked on another or waited for SIGNALS_MS."""
+    """Return whether the task is done. If not, this thread has worked on another or waited for SIGNALS_MS."""
     cdef task* work
     pthread_mutex_lock(&c.lock)
     if not wanted.done:

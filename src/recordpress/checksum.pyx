@@ -91,7 +91,7 @@ cdef object patched(object crc, object old, object new, object distance, patch_f
 
 
 def crc32c(data, value=0):
-    """CRC-32C of bytes, the checksum of record batches v2.
+    """Compute the CRC-32C of bytes, the checksum of record batches v2.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def crc32c(data, value=0):
 
 
 def crc32(data, value=0):
-    """CRC-32 of bytes, the checksum of messages v0 and v1 and of gzip.
+    """Compute the CRC-32 of bytes, the checksum of messages v0 and v1 and of gzip.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def crc32_combine(a, b, len_b):
 
 
 def crc32c_patch(crc, old, new, distance):
-    """CRC-32C of a byte string in which a field changed, without reading the rest of it.
+    """Compute the CRC-32C of a byte string after a change of one field, without reading the rest of it.
 
     A broker can thus set LogAppendTime or attributes in the header of a large batch: the checksum is linear, so the
     change of the field gives the change of the checksum.
@@ -233,7 +233,7 @@ def crc32c_patch(crc, old, new, distance):
 
 
 def crc32_patch(crc, old, new, distance):
-    """CRC-32 of a byte string in which a field changed, without reading the rest of it.
+    """Compute the CRC-32 of a byte string after a change of one field, without reading the rest of it.
 
     Parameters
     ----------

@@ -206,7 +206,7 @@ cdef class LegacyRecordBatch(Entry):
         return self.header.base_offset + 1
 
     def validate_crc(self):
-        """Whether the checksum is right."""
+        """Return whether the checksum is right."""
         return self.crc_matches()
 
     def __iter__(self):

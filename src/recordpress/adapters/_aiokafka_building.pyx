@@ -184,7 +184,7 @@ cdef class BatchBuilder:
         self._closed = True
 
     def closed(self):
-        """Whether it takes no more records."""
+        """Return whether it takes no more records."""
         return self._closed
 
     @cython.critical_section

@@ -22,7 +22,8 @@ cdef class Client:
         self.cap = DEFAULT_MAX_SIZE
 
     def trust(self, checkers):
-        """Functions of the client's codec module that say whether it has a library: recordpress needs none."""
+        """Set the functions of the client's codec module that return whether it has a library; recordpress needs
+        none."""
         for name, functions in checkers.items():
             self.checkers[name] = tuple(functions)
 

@@ -40,7 +40,7 @@ cdef tuple NO_ARGUMENTS
 
 
 cdef inline object new(object kind):
-    """kind.__new__(kind), for a class that may be written in Python."""
+    """Call kind.__new__(kind), for a class that may be written in Python."""
     cdef PyObject* made = (<PyTypeObject*><PyObject*>kind).tp_new(<PyTypeObject*><PyObject*>kind,
                                                                   <PyObject*>NO_ARGUMENTS, NULL)
     cdef object kept = <object>made
@@ -49,7 +49,7 @@ cdef inline object new(object kind):
 
 
 cdef inline void take_fields(LazyRecord to, const rp_record* r, object owner) noexcept:
-    """Field by field, from registers: a copy of the whole would wait for the stores that made it."""
+    """Copy the fields one by one, from registers: a copy of the whole would wait for the stores that wrote it."""
     to.owner = owner
     to.offset = r.offset
     to.time = r.timestamp

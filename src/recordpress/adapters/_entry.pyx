@@ -59,7 +59,7 @@ cdef class LazyRecord:
     checksum = None  # of v2
 
     cdef void give(self, int64_t offset, int64_t time, int8_t kind, object key, object value, object headers) noexcept:
-        """Fields from a constructor's arguments instead of bytes."""
+        """Set the fields from a constructor's arguments instead of bytes."""
         self.offset, self.time, self.kind = offset, time, kind
         self.key_object, self.value_object, self.headers_object = key, value, headers
         self.record.key.size = self.record.value.size = -1
@@ -191,7 +191,7 @@ cdef class Entry:
 
     cdef int decompressed(self, codec_context* context, PooledBlock block, rp_source* source,
                           rp_error* err) noexcept:
-        """open_source() with a context, which is given back."""
+        """Call open_source() with a context, and release it."""
         cdef int status
         cdef pooled* scratch = NULL if block is None else &block.buffer
         if block is None or self.header.size < RELEASE_GIL:
@@ -325,7 +325,7 @@ cdef class Batch(Entry):
         return self.header.base_sequence
 
     def validate_crc(self):
-        """Whether the checksum is right; before the records are read."""
+        """Return whether the checksum is right; before the records are read."""
         demand(not self.opened, "Validate should be called before iteration")
         return self.crc_matches()
 
@@ -434,6 +434,6 @@ cdef class RecordSet:
         return self.size
 
     def has_next(self):
-        """Whether there is an entry, or one whose size is wrong: next_batch() raises that."""
+        """Return whether there is an entry, or one whose size is wrong: next_batch() raises that."""
         cdef int64_t size
         return self.size_field(self.position, &size) and self.size - self.position - RP_LOG_OVERHEAD >= size

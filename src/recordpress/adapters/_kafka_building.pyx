@@ -294,7 +294,7 @@ cdef class MemoryRecordsBuilder:
 
     @cython.critical_section
     def size_in_bytes(self):
-        """Bytes: uncompressed until the batch is closed."""
+        """Return the number of bytes: uncompressed until the batch is closed."""
         return len(self.built) if self.closed else size_of_open(self.opened())
 
     @cython.critical_section
@@ -306,7 +306,7 @@ cdef class MemoryRecordsBuilder:
 
     @cython.critical_section
     def is_full(self):
-        """Whether it takes no more records."""
+        """Return whether it takes no more records."""
         return self.closed or size_of_open(self.opened()) >= self.batch_size
 
     def next_offset(self):
@@ -315,6 +315,6 @@ cdef class MemoryRecordsBuilder:
 
     @cython.critical_section
     def buffer(self):
-        """bytearray: the closed batch."""
+        """Return the closed batch, a bytearray."""
         self.require_closed()
         return self.built

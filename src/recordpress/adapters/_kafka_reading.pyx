@@ -51,7 +51,7 @@ cdef class DefaultRecord(LazyRecord):
         return self.record.size
 
     def validate_crc(self):
-        """True: records of v2 have no checksum."""
+        """Return True: records of v2 have no checksum."""
         return True
 
     def __repr__(self):
@@ -64,7 +64,7 @@ cdef class ControlRecord(DefaultRecord):
     """A record of a control batch: also version, type, and whether it is an abort or a commit marker."""
 
     cdef const uint8_t* _key_bytes(self) except NULL:
-        """Four bytes, at least."""
+        """Return the key, which has at least four bytes."""
         key = self.key_of()
         if type(key) is not bytes or len(key) < CONTROL_KEY:
             raise ready(client).corrupt(f"the key of a control record must have {CONTROL_KEY} bytes or more, not "
@@ -115,7 +115,7 @@ cdef class DefaultRecordBatch(Batch):
         return self.header.base_offset + self.header.last_offset_delta
 
     def has_producer_id(self):
-        """Whether a producer with an id wrote it."""
+        """Return whether a producer with an id wrote it."""
         return self.header.producer_id > -1
 
     @property
@@ -181,7 +181,7 @@ cdef class LegacyRecord(Message):
         return None if self.kind == -1 else self.kind
 
     def validate_crc(self):
-        """Whether the message's own checksum is right."""
+        """Return whether the message's own checksum is right."""
         if self.headers_object is not None:
             return crc32(self.headers_object) == self.crc
         return crc32_update(0, self.record.headers.data, <size_t>self.record.headers.size) == self.crc
@@ -229,7 +229,7 @@ cdef class LegacyRecordBatch(Entry):
         return self.header.magic
 
     def validate_crc(self):
-        """Whether the checksum is right."""
+        """Return whether the checksum is right."""
         return self.crc_matches()
 
     def __iter__(self):

@@ -28,7 +28,7 @@ from recordpress.errors import InUseError
 
 
 cdef int64_t now() noexcept:
-    """Milliseconds since 1970."""
+    """Return the milliseconds since 1970."""
     cdef timespec t
     clock_gettime(CLOCK_REALTIME, &t)
     return <int64_t>t.tv_sec * 1000 + t.tv_nsec // 1000000
@@ -88,7 +88,7 @@ cdef class OpenBatch:
         return 0
 
     cdef int64_t size_of_all(self) noexcept:
-        """Uncompressed bytes so far, which clients call the size of an open batch."""
+        """Return the uncompressed bytes so far, which clients call the size of an open batch."""
         if self.result is not None:
             return len(self.result)
         cdef const batch_options* o = &self.batch.encoder.options
@@ -119,7 +119,7 @@ cdef class OpenBatch:
         return self.put_views(&row, key, value, headers)
 
     cdef int64_t put_views(self, rp_record* row, object key, object value, object headers) except -1:
-        """put(), for keys and values of other types than bytes."""
+        """Append a record whose key or value is not bytes, as put() does."""
         cdef record_views views
         memset(&views, 0, sizeof(record_views))
         try:
@@ -178,7 +178,7 @@ cdef class OpenBatch:
         return <int64_t>record_size(&self.batch.encoder, &row)
 
     cdef int encode(self, object headers) except -1:
-        """Iterating over headers runs the caller's code."""
+        """Encode the headers; iterating over them runs the caller's code."""
         self.refuse_busy()
         self.headers.size = 0
         self.busy = True
@@ -235,7 +235,7 @@ cdef class OpenBatch:
         return check(status, &err)
 
     cdef bytearray joined(self, const pooled* payload):
-        """Header and payload; the memory of the records is given back."""
+        """Return header and payload, and free the memory of the records."""
         cdef Py_ssize_t size = <Py_ssize_t>(header_size(&self.batch.encoder.options) + payload.size)
         cdef bytearray whole = PyByteArray_FromStringAndSize(NULL, size)
         if self.batch.encoder.records_count == 0:

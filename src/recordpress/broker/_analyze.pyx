@@ -106,7 +106,7 @@ cdef int check_entry(pass_over* p, const uint8_t* entry, bint is_short) noexcept
 
 
 cdef int check_plugin(pass_over* p, const uint8_t* entry) noexcept nogil:
-    """A broker with plug-ins finds one under each name that it takes (KIP-984)."""
+    """Check the name of a plug-in: a broker with plug-ins has one under each name that it accepts (KIP-984)."""
     if codec_at(p.codecs, entry, &p.batch) != RP_PLUGGABLE:
         return 0
     p.valid_bytes += p.batch.size
@@ -129,7 +129,8 @@ cdef void count_entry(pass_over* p, const uint8_t* entry) noexcept nogil:
 
 
 cdef void note_producer(pass_over* p) noexcept nogil:
-    """ReplicaManager.handleProduceAppend asks every batch for its producer, transactional ones for their epoch."""
+    """Record the producer of a batch, and the epoch of a transactional one, as ReplicaManager.handleProduceAppend reads
+    them."""
     cdef rp_batch* batch = &p.batch
     if batch.magic != 2:
         return
@@ -145,12 +146,13 @@ cdef void note_producer(pass_over* p) noexcept nogil:
 
 
 cdef bint hides_first_sequence(pass_over* p) noexcept nogil:
-    """Whether transactional batches make a broker read the sequence of a truncated first batch."""
+    """Return whether transactional batches make a broker read the sequence of a truncated first batch."""
     return p.transactional > 0 and p.kept[0].magic == 2 and p.kept[0].size < BASE_SEQUENCE_END
 
 
 cdef bint overflows(const uint8_t* data, int64_t size, int64_t position) noexcept nogil:
-    """Whether the size of an entry does not fit an int with the 12 bytes before it: the scanner fails at that."""
+    """Return whether the size of an entry does not fit an int with the 12 bytes before it: the scanner fails at
+    that."""
     return (size - position > RP_MAGIC_OFFSET
             and <int32_t>rp_load_be32(data + position + RP_SIZE_OFFSET) > INT32_MAX - RP_LOG_OVERHEAD)
 

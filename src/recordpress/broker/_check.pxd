@@ -128,7 +128,7 @@ cdef bint is_out_of_range(const validator* v, int64_t timestamp) noexcept nogil
 
 
 cdef inline int record_error(const validator* v, bint by_client, bint has_key, int64_t timestamp) noexcept nogil:
-    """validateKey and validateTimestamp. by_client: the batch says LogAppendTime."""
+    """Return the error of validateKey or validateTimestamp. by_client: the batch has LogAppendTime."""
     if v.compacted and not has_key:
         return NULL_KEY
     if not v.log_append_time and timestamp != NO_TIMESTAMP:

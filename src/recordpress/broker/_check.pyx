@@ -8,7 +8,7 @@ from recordpress.broker._error_codes cimport INVALID_RECORD, INVALID_TIMESTAMP, 
 
 
 cdef int refuse(validator* v, int code, int helpful, const char* refusal) noexcept nogil:
-    """As an exception does: it leaves no list of records behind."""
+    """Reject the set without a list of records, as an exception does."""
     v.error_code = helpful if v.helpful else code
     v.refusal = refusal
     v.errors_count = 0
@@ -16,7 +16,7 @@ cdef int refuse(validator* v, int code, int helpful, const char* refusal) noexce
 
 
 cdef int refuse_records(validator* v, int code, const char* refusal) noexcept nogil:
-    """With the list."""
+    """Reject the set with the list of records."""
     cdef int64_t count = v.errors_count
     refuse(v, code, code, refusal)
     v.errors_count = count
@@ -64,7 +64,8 @@ cdef int check_batch(validator* v) noexcept nogil:
 
 
 cdef bint is_out_of_range(const validator* v, int64_t timestamp) noexcept nogil:
-    """Java's difference wraps for absurd timestamps, and so they are in range; not where a helpful answer is asked."""
+    """Return whether a timestamp is rejected: Java's difference wraps for extreme ones, which are then in range, unless
+    a helpful answer is requested."""
     if v.helpful:
         return True  # least_timestamp and most_timestamp say so
     cdef int64_t ahead = <int64_t>(<uint64_t>timestamp - <uint64_t>v.now_ms)

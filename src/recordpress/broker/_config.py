@@ -123,7 +123,7 @@ class _Settings:
 
 
 def _number_of(name: str, value: Value) -> int:
-    """As Java's parseInt and parseLong: ASCII digits after at most one sign."""
+    """Parse a number as Java's parseInt and parseLong do: ASCII digits after at most one sign."""
     if isinstance(value, bool):
         raise ArgumentTypeError(f"the value of {name} must be a number, not bool", field=name)
     if isinstance(value, int):
@@ -209,7 +209,7 @@ def _levels(settings: _Settings, rules: BrokerRules) -> dict[str, int]:
 
 
 def _timestamp_bounds(settings: _Settings, rules: BrokerRules) -> tuple[int, int]:
-    """message.timestamp.difference.max.ms stands for both bounds where they are unset (LogConfig of 3.6 to 3.9)."""
+    """Return both bounds; message.timestamp.difference.max.ms replaces an unset one (LogConfig of 3.6 to 3.9)."""
     both = INT64_MAX
     if rules.version < (4, 0):
         both = settings.number(_by_topic_or_broker("message.timestamp.difference.max.ms"), both, 0, INT64_MAX)
@@ -270,5 +270,5 @@ def _target_magic(settings: _Settings, rules: BrokerRules, protocol: Version) ->
 
 
 def _magic_of(version: Version) -> int:
-    """MetadataVersion.highestSupportedRecordVersion, ApiVersion.recordVersion."""
+    """Return the magic of a release (MetadataVersion.highestSupportedRecordVersion, ApiVersion.recordVersion)."""
     return 0 if version < (0, 10) else 1 if version < (0, 11) else 2

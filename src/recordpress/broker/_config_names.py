@@ -171,5 +171,5 @@ PREFIXES = ("listener.name.", "sasl.", "ssl.", "metrics.", "client.quota.callbac
 
 
 def is_setting(name: str) -> bool:
-    """Whether Kafka has a setting of that name, or may have."""
+    """Return whether Kafka has a setting of that name, or may have."""
     return name in TOPIC_NAMES or name in BROKER_NAMES or name.startswith(PREFIXES)

@@ -56,7 +56,7 @@ cdef int entry_at(down_conversion* d, int64_t position, rp_batch* b) noexcept no
 
 
 cdef int down_convert(down_conversion* d, int64_t start, int64_t end) noexcept nogil:
-    """All batches are read before one is written, so an error of reading comes before one of writing."""
+    """Convert a range of batches. All are read before one is written, so a read error comes before a write error."""
     cdef down_counts before = d.counts
     cdef size_t out = d.out.size
     cdef int status, failed = RP_OK
@@ -117,8 +117,8 @@ cdef int change_entry_magic(down_conversion* d, const uint8_t* entry, int* faile
 
 
 cdef int read_header(down_conversion* d, const uint8_t* entry) noexcept nogil:
-    """A magic above 2 is read as 2, as a broker's log reads it: no checksum covers the field. So is a batch that is
-    shorter than its header: a control batch is left out before that counts."""
+    """Read a magic above 2 as 2, as a broker's log does, because no checksum covers the field; and a batch that is
+    shorter than its header, because control batches are omitted before its length counts."""
     cdef uint8_t[RP_BATCH_HEADER] header
     cdef rp_batch b = d.batch
     memset(header, 0, RP_BATCH_HEADER)
@@ -139,7 +139,7 @@ cdef int read_old_header(down_conversion* d, const uint8_t* entry) noexcept nogi
 
 
 cdef int check_codec(down_conversion* d, int id) noexcept nogil:
-    """zstd and plug-ins are never converted, also where the batch could be copied."""
+    """Reject zstd and plug-ins, which are never converted, even if the batch could be copied."""
     cdef const codec* row = row_of(d.context.codecs, id)
     cdef int at = RP_ATTRIBUTES_OFFSET if d.batch.magic >= 2 else RP_MESSAGE_ATTRIBUTES_OFFSET
     if id == RP_PLUGGABLE and d.batch.magic >= 2 and d.context.codecs != kafka_codecs():  # whichever its name is
@@ -223,7 +223,7 @@ cdef int next_record(down_conversion* d, const rp_source* source, rp_cursor* cur
 
 
 cdef bint ran_out(rp_cursor at) noexcept nogil:
-    """Whether the record there continues after the bytes that were decoded."""
+    """Return whether the record there continues after the bytes that were decoded."""
     cdef size_t left = rp_cursor_left(&at)
     cdef int64_t length = rp_read_varint(&at)
     return length > <int64_t>rp_cursor_left(&at) if rp_cursor_ok(&at) else left < RP_VARINT_MAX

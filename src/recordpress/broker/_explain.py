@@ -219,7 +219,7 @@ def _several(source: Any) -> list[Any]:
 
 
 def _is_log(path: str | os.PathLike[str]) -> bool:
-    """Whether it leads to segments, and not to what a client sent."""
+    """Return whether it leads to segments, and not to what a client sent."""
     files, name = resolve(path)
     if name.endswith(_LOG_ENDINGS):
         return True

@@ -55,7 +55,7 @@ class _Kind:
     groups: dict[tuple[object, ...], BatchGroup] = field(default_factory=dict)
 
     def wants(self) -> bool:
-        """Whether the next batch is opened."""
+        """Return whether the next batch is opened."""
         few = self.opened < OPENED_BATCHES and self.opened_bytes < OPENED_BYTES
         return few or self.batches % OPENED_THEN == 0
 
@@ -153,7 +153,7 @@ class LogExplainer:
                 self._cut.append(f"{segment.url}: {file.trailing_bytes} bytes follow the last complete entry")
 
     def _batch(self, file: FileRecords, header: Any, place: Place) -> None:
-        """`header` is what a walk by headers gives."""
+        """Count a batch by its header, and open it if it is due."""
         if header.is_control:
             self._control += 1
         elif _is_compacted(header):
@@ -199,7 +199,8 @@ class LogExplainer:
 
 
 def _is_compacted(header: Any) -> bool:
-    """Whether the log cleaner has changed a batch of magic 2: it takes records out, or sets a time to drop the rest."""
+    """Return whether the log cleaner has changed a batch of magic 2: it takes records out, or sets a time to drop the
+    rest."""
     if header.magic < 2:
         return False
     expected = header.last_offset - header.base_offset + 1
@@ -224,7 +225,7 @@ def as_produced(data: bytearray, codecs: CodecRegistry | None = None) -> Batch |
 
 
 def _number_wrapper(batch: Batch) -> bool:
-    """A wrapper's offset is that of its last message, counted from 0; a broker leaves no gaps before it."""
+    """Set the offset of a wrapper to that of its last message, counted from 0; a broker leaves no gaps before it."""
     offsets = read_columns(batch.data, ["offset"], check_crcs=False)["offset"].to_pylist()
     if offsets != list(range(offsets[0], offsets[0] + len(offsets))):
         return False

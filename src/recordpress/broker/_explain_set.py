@@ -223,7 +223,7 @@ def _decompressed(batch: Batch, codecs: CodecRegistry | None) -> tuple[int, floa
 
 
 def _compress_seconds(stored: Batch, level_of: Mapping[str, int], codecs: CodecRegistry | None) -> float:
-    """Of what the broker compressed, once more: it is what went into the stored batch."""
+    """Return the seconds to compress what the broker compressed, measured on the stored batch."""
     codec = str(stored.compression_type)
     if codec == "none":
         return 0.0

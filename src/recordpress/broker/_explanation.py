@@ -357,7 +357,8 @@ class Explanation:
         return html_table(caption, ("verdict", "batches", "bytes", "bytes after", "reasons"), rows, len(self.groups))
 
     def to_list(self) -> list[dict[str, Any]]:
-        """For JSON: an object per batch, as `ExplainedBatch.to_dict` has it; of a log per group, with its figures."""
+        """Return the result for JSON: an object per batch, as `ExplainedBatch.to_dict` returns it; for a log, one per
+        group with its figures."""
         if self.kind == "log":
             depths = {depth.topic: depth.to_dict() for depth in self.depths}
             found = [group.to_dict() for group in self.groups]
@@ -368,7 +369,7 @@ class Explanation:
 
 
 def grouped(batches: Iterable[ExplainedBatch]) -> dict[tuple[object, ...], BatchGroup]:
-    """Groups by what their batches have in common."""
+    """Group batches by their common properties."""
     groups: dict[tuple[object, ...], BatchGroup] = {}
     for batch in batches:
         group = groups.get(batch.likeness)

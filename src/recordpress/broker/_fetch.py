@@ -216,7 +216,7 @@ def _segments_of(log: Any) -> Iterable[SegmentLike]:
 
 
 def _without_records(code: int | None, *reasons: Reason, message: str | None = None) -> Fetched:
-    """FetchResponse.partitionResponse; or no response at all."""
+    """Return a response without records (FetchResponse.partitionResponse), or a closed connection."""
     code = None if code is None else int(code)
     return Fetched(code, name_of(code), message=message, reasons=list(reasons))
 
@@ -345,7 +345,7 @@ class _Request:
         )
 
     def refused(self, code: int, message: str | None) -> Fetched:
-        """Conversion failed before the response began."""
+        """Return the answer to a conversion that failed before the response began."""
         if code == Errors.UNSUPPORTED_COMPRESSION_TYPE:
             return _without_records(code, Reason.ZSTD_DOWN_CONVERSION, message=message)
         if code == Errors.INVALID_RECORD and not self.rules.has_invalid_record:

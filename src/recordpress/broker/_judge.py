@@ -30,7 +30,8 @@ class Judge:
     codecs: CodecRegistry | None
 
     def of_request(self, version: Integer | None, transactional_id: str | None) -> Callable[[Any], Verdict]:
-        """Takes a record set that a client sent. Its transaction is taken to be known to the coordinator."""
+        """Return the function that validates a client's record set, whose transaction is assumed to be known to the
+        coordinator."""
         return self._validator(version, transactional_id, self.now_ms, None)
 
     def of_log(self, batch: Batch) -> Callable[[Any], Verdict]:

@@ -41,7 +41,7 @@ cdef enum:
 
 
 cdef int last_entry(object data, int magic, int64_t* end) except -1:
-    """The status of the first entry that cannot be passed, and where it begins. An entry above `magic` is one, too."""
+    """Return the status and position of the first entry that cannot be passed, such as one above `magic`."""
     cdef InputView view = InputView(data)
     cdef down_conversion d
     cdef rp_batch b
@@ -63,7 +63,7 @@ cdef int last_entry(object data, int magic, int64_t* end) except -1:
 
 
 def holds_newer(data, magic):
-    """Whether an entry is too new for a client that knows this magic (AbstractRecords.hasCompatibleMagic)."""
+    """Return whether an entry is too new for a client that knows this magic (AbstractRecords.hasCompatibleMagic)."""
     cdef int64_t end
     return last_entry(data, magic, &end) == RP_OK
 
@@ -227,7 +227,7 @@ cdef class DownConversion:
         return RP_OK
 
     cdef int next_result(self, int64_t most, int64_t* after_first) noexcept nogil:
-        """Chunk by chunk, until one comes to something."""
+        """Convert chunk by chunk until one has a result."""
         cdef down_conversion* d = &self.conversion
         cdef size_t before = d.out.size
         cdef int64_t start
@@ -281,7 +281,7 @@ cdef class DownConversion:
         d.out.size = <size_t>self.size
 
     cdef int fill(self) noexcept nogil:
-        """Fillers, of which each says to be longer than what is left."""
+        """Append fillers, each of which claims to be longer than the remaining bytes."""
         cdef pooled* out = &self.conversion.out
         cdef int64_t left = self.size - <int64_t>out.size, filler
         cdef size_t room = <size_t>left + MIN_OVERFLOW_MESSAGE_LENGTH

@@ -76,7 +76,7 @@ cdef class MessageValidator(DeepIterator):
     # -- checks
 
     cdef int check_key(self, const message* m) except -1:
-        """0.8.2 knows no compacted topics in this."""
+        """Check the key for a compacted topic; 0.8.2 does not check it here."""
         cdef int64_t size
         if not self.compacted or self.generation == V0_8_2:
             return 0
@@ -84,7 +84,7 @@ cdef class MessageValidator(DeepIterator):
         return refuse(CORRUPT_MESSAGE, "NULL_KEY") if size < 0 else 0
 
     cdef int check_timestamp(self, const message* m) except -1:
-        """No timestamp (-1) is as far from now as any other. Differences wrap, as Java's do."""
+        """Check a timestamp: -1 is compared like any other, and differences wrap as in Java."""
         cdef int64_t distance = <int64_t>(<uint64_t>timestamp_of(m) - <uint64_t>self.now_ms)
         if distance < 0 and distance != INT64_MIN:
             distance = -distance
@@ -109,7 +109,7 @@ cdef class MessageValidator(DeepIterator):
         return stored
 
     cdef StoredMessages with_offsets(self):
-        """An empty key counts as missing there: \"keySize <= 0\"."""
+        """Return the messages with their offsets; an empty key counts as missing here: \"keySize <= 0\"."""
         cdef bytes records = self.copied()
         cdef uint8_t* out = <uint8_t*>PyBytes_AS_STRING(records)
         cdef message m
@@ -138,7 +138,7 @@ cdef class MessageValidator(DeepIterator):
         return self.kept(records, count)
 
     cdef StoredMessages wrapper_kept(self):
-        """The first entry is taken for the whole set."""
+        """Return the kept wrapper; the first entry stands for the whole set."""
         cdef bytes records
         cdef uint8_t* out
         cdef message first
@@ -200,7 +200,7 @@ cdef class MessageValidator(DeepIterator):
         return 0
 
     cdef int take_formatted(self, const message* m) except -1:
-        """Of a release that knows two formats."""
+        """Take a message in a release with two formats."""
         if magic_of(m) > 0 and self.target_magic > 0:
             self.check_timestamp(m)
             if m.offset != self.count:
@@ -216,7 +216,7 @@ cdef class MessageValidator(DeepIterator):
         return self.convert(m, False)
 
     cdef uint8_t* put_entry(self, int64_t size) except NULL:
-        """Room for a message of that size, after its entry's offset and size."""
+        """Reserve room for a message of that size, and write its entry's offset and size."""
         cdef rp_error err
         cdef uint8_t* entry
         cdef bint counts_inside = self.target_codec and self.target_magic > 0
@@ -229,7 +229,7 @@ cdef class MessageValidator(DeepIterator):
         return entry + ENTRY_OVERHEAD
 
     cdef int put(self, const message* m) except -1:
-        """As it is, checksum and all."""
+        """Write a message unchanged, checksum included."""
         memcpy(self.put_entry(m.size), m.data, <size_t>m.size)
         return 0
 
@@ -248,7 +248,7 @@ cdef class MessageValidator(DeepIterator):
         return self.put_other(m, append_time)
 
     cdef int put_other(self, const message* m, bint append_time) except -1:
-        """Message.convertToBuffer: a timestamp more, or less, before the same bytes."""
+        """Write a message with or without a timestamp before the same bytes (Message.convertToBuffer)."""
         cdef int64_t after = BODY_AT + (TIMESTAMP_SIZE if magic_of(m) else 0)
         cdef int64_t before = BODY_AT + (0 if magic_of(m) else TIMESTAMP_SIZE)
         cdef uint8_t* out = self.put_entry(before + m.size - after)

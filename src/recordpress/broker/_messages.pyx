@@ -24,7 +24,7 @@ cdef int64_t key_size_at(const message* m, int generation) noexcept:
 
 
 cdef bint is_append_time(const message* m) noexcept:
-    """timestampType: that of the wrapper, where its format has one."""
+    """Return the timestamp type: that of the wrapper, if its format has one."""
     if magic_of(m) == 0:
         return False
     if m.wrapper != NULL and magic_of(m.wrapper) > 0:
@@ -45,7 +45,7 @@ cdef bint is_valid(const message* m) noexcept:
 
 
 cdef bint next_message(const uint8_t* data, int64_t size, int64_t* position, message* m) except -1:
-    """One that is too small for a message is an error."""
+    """Read the next message; one that is too small is an error."""
     cdef const uint8_t* entry = data + position[0]
     cdef int64_t left = size - position[0]
     if left < ENTRY_OVERHEAD:
@@ -92,7 +92,7 @@ cdef class DeepIterator:
         return 0
 
     cdef bytes open_wrapper(self, const message* wrapper):
-        """What is in it. A wrapper may hold a thousand wrappers that hold a thousand each: all bytes are counted."""
+        """Return the content of a wrapper. Wrappers may nest a thousand in a thousand, so all bytes are counted."""
         cdef bytes block = unwrapped(wrapper, self.generation)
         self.unwrapped += len(block)
         if self.unwrapped > <int64_t>_old_streams.DEFAULT_MAX_SIZE:
@@ -157,7 +157,7 @@ def analyze(bytes data not None, int64_t max_message_bytes):
 
 
 def largest_entry(bytes records not None):
-    """In bytes."""
+    """Return the size of the largest entry in bytes."""
     cdef message m
     cdef int64_t position = 0, largest = 0
     while next_message(records, len(records), &position, &m):

@@ -32,12 +32,12 @@ class Refused(Exception):
 
 
 def too_large(where: str) -> OutputTooLargeError:
-    """What a broker would say is not known then."""
+    """Return the error for a set that is too large for memory; a broker's answer to it is unknown."""
     return OutputTooLargeError(f"more than {DEFAULT_MAX_SIZE} bytes {where}", rule="max_decompressed_bytes")
 
 
 def _stream_error(generation: int, is_runtime_exception: bool = False) -> Refused:
-    """0.10.0 and 0.10.1 make an IOException of a codec an InvalidMessageException (KIP-57); the others do not."""
+    """Return the error for a codec's IOException, an InvalidMessageException in 0.10.0 and 0.10.1 (KIP-57)."""
     is_coded = MessageSets.V0_10_0 <= generation <= MessageSets.V0_10_1 and not is_runtime_exception
     return Refused(Errors.CORRUPT_MESSAGE if is_coded else Errors.UNKNOWN_SERVER_ERROR, "DECOMPRESSION")
 
@@ -60,7 +60,8 @@ def decompressed(payload: bytes, codec: int, magic: int, generation: int) -> byt
 
 
 def _is_runtime_exception(name: str, payload: bytes, error: DecompressionError) -> bool:
-    """LZ4's unsupported flags, and a snappy chunk too large for memory."""
+    """Return whether a codec raises a RuntimeException: for LZ4's unsupported flags, or a snappy chunk too large for
+    memory."""
     if name == "lz4":
         return (error.field or "").startswith(("FLG.", "BD."))
     if name == "snappy" and error.field_position is not None:
@@ -98,7 +99,7 @@ def _check_old_stream(name: str, payload: bytes, generation: int) -> None:
 
 
 def _gzip_prefix(payload: bytes, generation: int) -> bytes:
-    """A truncated gzip stream: its EOFException counts as the end of the messages."""
+    """Decompress a gzip stream; the EOFException of a truncated one counts as the end of the messages."""
     if len(payload) < _GZIP_HEADER:
         raise _stream_error(generation)
     inflate = zlib.decompressobj(wbits=31)

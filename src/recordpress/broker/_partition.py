@@ -99,7 +99,7 @@ class Partition:
         return self.rules.record_errors_break_old_responses and not self.helpful
 
     def _scanned(self, records: Buffer) -> Buffer:
-        """Brokers before 2.0 do not look at the magic of a truncated entry."""
+        """Return the entries that the scanner accepts; brokers before 2.0 ignore the magic of a truncated entry."""
         if self.rules.scans_magic_first or self.rules.message_sets is not None:
             return records
         view, position = _bytes_of(records), 0
@@ -118,7 +118,7 @@ class Partition:
         return integer(given, "produce_version", 0, _VERSION_MAX)
 
     def _verify(self, found: Analysis, request: Request) -> Verdict | None:
-        """ReplicaManager asks every header for its producer, and the coordinator for its transaction (KIP-890)."""
+        """Check the transaction of every header with the coordinator, as ReplicaManager does (KIP-890)."""
         if not self.rules.verifies_transactions:
             return None
         since = self.rules.epoch_bump_produce_version
@@ -135,7 +135,7 @@ class Partition:
         return refused(reason.error_code, reason) if reason else None
 
     def _check_producers(self, found: Analysis) -> Verdict | None:
-        """All headers are read, and of a truncated one the bytes after it, which gives -1."""
+        """Check the producers of all headers; for a truncated header the broker reads beyond it, which gives -1."""
         code = Errors.CORRUPT_MESSAGE if self.helpful else Errors.UNKNOWN_SERVER_ERROR
         if found.hides_producer:
             return refused(code, Reason.ENTRY_SIZE)
@@ -294,7 +294,7 @@ def _bytes_of(records: Buffer) -> memoryview:
 
 
 def _repeated(batch: RememberedBatch, findings: list[Finding]) -> Verdict:
-    """The answer to a retry is that of the first time (UnifiedLog.append)."""
+    """Return the answer to a retry, which is that to the first attempt (UnifiedLog.append)."""
     return accepted(
         reasons=[Reason.DUPLICATE_BATCH],
         findings=findings,

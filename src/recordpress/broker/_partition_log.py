@@ -254,7 +254,7 @@ def partition(
 
 
 def _texts(values: Iterable[str]) -> frozenset[str]:
-    """Transactional ids; one alone in place of several is a mistake."""
+    """Return transactional ids; a single str in place of several is a mistake."""
     if type(values) is tuple and not values:
         return _NO_TEXTS
     message = "verified_transactions must be an iterable of str"

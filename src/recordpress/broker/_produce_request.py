@@ -79,7 +79,7 @@ def read_captured(data: memoryview) -> Captured | None:
 
 
 def _frames(data: memoryview) -> list[tuple[int, int]] | None:
-    """Requests with their sizes before them, if the sizes lead to the end of the data; and what else must be so."""
+    """Return the requests with their size prefixes, if the sizes lead to the end of the data; otherwise None."""
     frames, at = [], 0
     while at < len(data):
         start = at + 4
@@ -172,7 +172,7 @@ class _Fields:
         return int.from_bytes(self.take(4, field), "big", signed=True)
 
     def varint(self, field: str) -> int:
-        """Unsigned, as lengths are."""
+        """Read an unsigned varint, the form of lengths."""
         value = 0
         for shift in range(0, 7 * _VARINT_BYTES, 7):
             byte = self.take(1, field)[0]
@@ -209,7 +209,7 @@ class _Fields:
         return str(UUID(bytes=bytes(self.take(16, "topic id"))))
 
     def tags(self) -> None:
-        """Fields that a version does not need to know (KIP-482)."""
+        """Skip fields that a version need not know (KIP-482)."""
         for _ in range(self.varint("tags")):
             self.varint("tag")
             self.take(self.varint("tag"), "tag")

@@ -92,7 +92,7 @@ class Producer:
 
     @classmethod
     def of_snapshot(cls, state: ProducerState) -> Producer:
-        """ProducerStateManager.readSnapshot: the last batch alone is known."""
+        """Create the producer from a snapshot, which has only the last batch (ProducerStateManager.readSnapshot)."""
         batches: tuple[RememberedBatch, ...] = ()
         if state.last_offset >= 0:
             first_offset = state.last_offset - state.offset_delta
@@ -138,7 +138,7 @@ class Producers:
         return cls(rules, {state.producer_id: Producer.of_snapshot(state) for state in given})
 
     def verify(self, header: BatchHeader, is_verified: bool, bumps_epoch: bool) -> Reason | None:
-        """Before a transactional batch is appended, the coordinator is asked, unless its transaction is open here."""
+        """Ask the coordinator before a transactional batch is appended, unless its transaction is open here."""
         producer = self.known.get(header.producer_id)
         if self._is_fenced(header):
             return Reason.PRODUCER_EPOCH
@@ -164,7 +164,8 @@ class Producers:
         return producer.repeated(header) if producer is not None else None
 
     def check(self, header: BatchHeader) -> Reason | None:
-        """Why a client's batch cannot follow what its producer wrote (ProducerAppendInfo.appendDataBatch)."""
+        """Return why a client's batch cannot follow its producer's earlier ones
+        (ProducerAppendInfo.appendDataBatch)."""
         producer = self.known.get(header.producer_id) or Producer(header.producer_id)
         if header.producer_epoch < producer.epoch:
             return Reason.PRODUCER_EPOCH
@@ -197,7 +198,7 @@ class Producers:
             self._asked.pop(header.producer_id, None)
 
     def check_marker(self, header: BatchHeader, coordinator_epoch: int, transaction_version: int) -> Reason | None:
-        """Why a marker cannot end a transaction of its producer (ProducerAppendInfo.appendEndTxnMarker)."""
+        """Return why a marker cannot end a transaction of its producer (ProducerAppendInfo.appendEndTxnMarker)."""
         producer = self.known.get(header.producer_id) or Producer(header.producer_id)
         if header.producer_epoch < producer.epoch or (
             header.producer_epoch == producer.epoch

@@ -58,7 +58,7 @@ cdef int begin_rebuild(validator* v, int level) except -1:
 # --- records ---------------------------------------------------------------------------------------------------------
 
 cdef bint is_canonical(const rp_record* r) noexcept nogil:
-    """Whether Java would write the headers with these bytes: shortest varints, -1 for null, keys in UTF-8."""
+    """Return whether Java would write the headers with these bytes: shortest varints, -1 for null, keys in UTF-8."""
     cdef rp_cursor cursor = rp_headers_of(r)
     cdef rp_header header
     cdef size_t at
@@ -80,7 +80,7 @@ cdef bint is_canonical(const rp_record* r) noexcept nogil:
 
 
 cdef int write_headers(validator* v, rp_record* r) noexcept nogil:
-    """Headers as Java reads and writes them: keys go through java.lang.String."""
+    """Write headers as Java does: keys go through java.lang.String."""
     cdef rp_cursor cursor = rp_headers_of(r)
     cdef rp_header header
     cdef uint8_t* p
@@ -123,7 +123,8 @@ cdef void expect_records(validator* v, int64_t size) noexcept nogil:
 
 
 cdef bint may_take(const validator* v, const rp_source* s) noexcept nogil:
-    """Not where several batches become one, nor where the batch's time stands for that of its records."""
+    """Return whether a set may be taken as it is: not if several batches become one, or the batch's time replaces that
+    of its records."""
     return (v.batch.magic == 2 and v.target_magic == 2 and v.fails_late and not v.rules & ANY_ENTRIES
             and not s.log_append_time and s.end - s.start <= MAX_SET_SIZE - RP_BATCH_HEADER
             and v.next_offset <= INT64_MAX - s.count)
@@ -131,8 +132,8 @@ cdef bint may_take(const validator* v, const rp_source* s) noexcept nogil:
 
 cdef bint is_same(const rp_source* s, const rp_record* r, int32_t index, int64_t size,
                   const uint8_t* end) noexcept nogil:
-    """The deltas are what they were where the first is 0, as in every batch of Java's. A varint is of minimal form if
-    all of them together are; but every negative length is null, and Java writes -1."""
+    """Return whether the record's bytes stay the same. Deltas do if the first is 0, as in every Java batch. A varint is
+    minimal if all of them together are; but every negative length is null, and Java writes -1."""
     cdef const uint8_t* at
     cdef int64_t least = <int64_t>rp_record_size(r, s.base_offset, s.base_timestamp)
     if least != size or <uint64_t>r.offset - <uint64_t>s.base_offset != <uint64_t>index or r.attributes:

@@ -43,7 +43,7 @@ def version_for(first: BatchHeader | None, rules: BrokerRules) -> int:
 
 
 def closed(reason: Reason, helpful_code: int | None = None) -> Verdict:
-    """The broker closes the connection; `helpful_code` is what it had better answer."""
+    """Return the verdict of a closed connection; `helpful_code` is the code that would help a client."""
     return refused(helpful_code, reason)
 
 
@@ -66,7 +66,7 @@ def check_request(
 
 
 def _is_short(first: BatchHeader) -> bool:
-    """Whether its producer id cannot be read, which the parser asks for."""
+    """Return whether its producer id cannot be read, which the parser asks for."""
     return first.magic > 1 and first.size < _PRODUCER_ID_END
 
 
@@ -88,7 +88,7 @@ def _check_set(
 def _check_batches(
     found: Analysis, request: Request, rules: BrokerRules, known: frozenset[int], helpful: bool
 ) -> Verdict | None:
-    """ProduceRequest.validateRecords, in its order."""
+    """Check the batches as ProduceRequest.validateRecords does, in its order."""
     first = found.first
     if first is None:
         return refused(rules.invalid_record, Reason.NO_BATCH)
@@ -109,12 +109,13 @@ def _check_batches(
 
 
 def _scan_code(found: Analysis, helpful: bool) -> int:
-    """-1 is the scanner's failure at a size near 2^31."""
+    """Return the scanner's error code: -1 at a size near 2^31."""
     return Errors.CORRUPT_MESSAGE if helpful else found.error_code
 
 
 def _scan_message(records: Buffer, position: int) -> str | None:
-    """The text of ByteBufferLogInputStream's exception: here it fails the request, and goes into the response."""
+    """Return the message of ByteBufferLogInputStream's exception, which fails the request and goes into the
+    response."""
     entry = memoryview(records).tobytes("A")[position : position + _MAGIC_AT + 1]
     size = int.from_bytes(entry[_SIZE_AT : _SIZE_AT + 4], "big", signed=True)
     if size < _LEAST_SIZE:

@@ -42,7 +42,7 @@ def settings_of(broker_version: str, topic_config: TopicConfig | None, codecs: C
 
 @lru_cache(maxsize=64)
 def _remembered(broker_version: str, items: tuple[tuple[str, Value], ...], types: tuple[type, ...]) -> Settings:
-    """Remember settings by types as well, because 1 == True."""
+    """Cache settings by types as well, because 1 == True."""
     return _read(broker_version, dict(items), None)
 
 

@@ -47,8 +47,8 @@ cdef void store_entry(const validator* v, uint8_t* entry, const rp_batch* b, int
 
 
 cdef bint differ(const uint8_t* sent, const uint8_t* stored, int magic) noexcept nogil:
-    """Whether headers differ in more than offset and leader epoch; the first fields of a message are in the bytes that
-    every entry has."""
+    """Return whether headers differ in more than offset and leader epoch; the first fields of a message are in the
+    bytes that every entry has."""
     if magic == 2:
         return memcmp(sent + RP_ATTRIBUTES_OFFSET, stored + RP_ATTRIBUTES_OFFSET,
                       RP_BATCH_HEADER - RP_ATTRIBUTES_OFFSET) != 0

@@ -50,7 +50,7 @@ cdef enum:
 
 # The entries of a set that was analyzed: whole, with sound headers.
 cdef bint next_entry(validator* v, int64_t* position) noexcept nogil:
-    """v.batch becomes the entry at `position`."""
+    """Read the entry at `position` into v.batch."""
     cdef rp_error ignored
     if rp_batch_next(v.data, v.size, position[0], INT32_MAX, &v.batch, &ignored) != RP_OK:
         return False
@@ -72,7 +72,7 @@ cdef int choose(validator* v) noexcept nogil:
 
 
 cdef int find_first(validator* v) noexcept nogil:
-    """getFirstBatchAndMaybeValidateNoMoreBatches."""
+    """Find the first batch, and reject further ones (getFirstBatchAndMaybeValidateNoMoreBatches)."""
     cdef int64_t position = 0
     v.err.status = RP_OK
     if not next_entry(v, &position):
@@ -108,7 +108,7 @@ cdef void choose_reasons(validator* v) noexcept nogil:
 
 
 cdef int read_all(validator* v) noexcept nogil:
-    """AbstractRecords.estimateSizeInBytes, which comes before all checks."""
+    """Read all records before any check (AbstractRecords.estimateSizeInBytes)."""
     cdef int64_t position = 0
     while next_entry(v, &position):
         if walk_fields(v):
@@ -134,7 +134,7 @@ cdef int begin(validator* v, int path) noexcept nogil:
 # --- all entries -----------------------------------------------------------------------------------------------------
 
 cdef int64_t moved(int64_t offset, int64_t records) noexcept nogil:
-    """Java's sums wrap."""
+    """Add a number of records to an offset, wrapping as Java's sums do."""
     return <int64_t>(<uint64_t>offset + <uint64_t>records)
 
 
@@ -168,14 +168,14 @@ cdef int run(validator* v, int path) noexcept nogil:
 
 
 cdef int run_again(validator* v, int path) noexcept nogil:
-    """For a rebuild of several entries, from the first one on."""
+    """Restart at the first entry, to rebuild several entries."""
     v.records = v.expected = 0
     v.max_timestamp = v.max_timestamp_offset = NO_TIMESTAMP
     return run(v, path)
 
 
 cdef bint must_repair(validator* v) noexcept nogil:
-    """Inner offsets turned out to be wrong in a set that was to be kept."""
+    """Return whether inner offsets are wrong in a set that was to be kept."""
     return v.reasons == NON_SEQUENTIAL_INNER_OFFSETS and not v.writing
 
 
@@ -220,7 +220,7 @@ cdef class Validation:
 # --- texts, as brokers have them but for the name of the partition ---------------------------------------------------
 
 cdef str message_text(const rejected* r, const validator* v):
-    """LegacyRecord.toString."""
+    """Return the text of LegacyRecord.toString."""
     magic, attributes = r.magic, r.attributes
     time = ""
     if magic > 0:
@@ -233,7 +233,7 @@ cdef str message_text(const rejected* r, const validator* v):
 
 
 cdef str record_text(const rejected* r, const validator* v, bint skips):
-    """DefaultRecord.toString and PartialDefaultRecord.toString."""
+    """Return the text of DefaultRecord.toString or PartialDefaultRecord.toString."""
     if v.batch.magic < 2:
         return message_text(r, v)
     key, value = r.key_size, r.value_size
@@ -259,7 +259,7 @@ cdef str rejection_text(const rejected* r, const validator* v, bint skips):
 
 
 cdef str size_text(const validator* v):
-    """DefaultRecord.readFrom"""
+    """Return the message of DefaultRecord.readFrom."""
     if v.err.found < 0:
         return f"Invalid record size: {v.err.found} is negative."
     return f"Invalid record size: {v.err.found} exceeds the configured maximum record size of {v.max_record_bytes}."
@@ -328,7 +328,8 @@ cdef int64_t largest_entry(object records):
 
 
 cdef int set_timestamps(Validation answer, const validator* v, int path) except -1:
-    """MemoryRecordsBuilder.info, and the same in place: which offset the time index gets for the largest timestamp."""
+    """Set the offset that the time index gets for the largest timestamp (MemoryRecordsBuilder.info, and its in-place
+    twin)."""
     cdef int64_t last = moved(v.next_offset, -1)
     cdef bint alone = v.target_codec == RP_NONE and v.target_magic < 2   # messages, not a batch
     answer.max_timestamp, answer.shallow_offset_of_max_timestamp = v.max_timestamp, last
@@ -352,7 +353,7 @@ cdef int set_timestamps(Validation answer, const validator* v, int path) except 
 
 
 cdef bint can_rebuild(const validator* v) noexcept:
-    """Whether the builder exists: zstd needs magic 2."""
+    """Return whether the builder exists: zstd needs magic 2."""
     return v.target_magic >= row_of(v.context.codecs, v.target_codec).least_magic
 
 
@@ -412,7 +413,7 @@ def validate_records(data, *, source_codec, target_codec, target_level=None, tar
                      before_max_ms=INT64_MAX, after_max_ms=INT64_MAX, compacted=False, leader_epoch=0, next_offset=0,
                      now_ms, origin_client=True, rules=0, helpful=False, codecs=None,
                      max_record_bytes=0, max_decompressed_bytes=DEFAULT_MAX_SIZE):
-    """LogValidator.validateMessagesAndAssignOffsets."""
+    """Validate records and assign offsets (LogValidator.validateMessagesAndAssignOffsets)."""
     cdef validator v
     cdef CodecTable table = table_of(codecs)
     cdef InputView view = InputView(data)

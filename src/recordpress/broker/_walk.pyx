@@ -96,7 +96,7 @@ cdef bint is_negative_length(const uint8_t* at, const uint8_t* end) noexcept nog
 
 cdef int misread(validator* v, const rp_source* s, const uint8_t* at, int32_t index, int fault, bint pending,
                  bint compressed, bint skips) noexcept nogil:
-    """No record is at `at`; v.err has the stream's error where one is pending."""
+    """Reject a batch without a record at `at`; v.err has the stream's error if one is pending."""
     cdef rp_cursor cursor = rp_cursor_of(at, <size_t>(s.end - at))
     if fault == RP_SKIP_ENDED and pending:
         rp_read_varint(&cursor)
@@ -117,7 +117,7 @@ cdef int misread(validator* v, const rp_source* s, const uint8_t* at, int32_t in
 
 
 cdef int check_end(validator* v, const rp_source* s, const uint8_t* at, bint pending) noexcept nogil:
-    """After the last record the reader asks for one more byte."""
+    """Check the end of the records, where the reader requests one more byte."""
     if at != s.end:
         rp_fail(&v.err, RP_RECORDS_LEFT, 0, s.end - at, s.count)
         rp_source_fail(s, at, &v.err)
@@ -148,7 +148,7 @@ cdef bint refuses_offsets(const validator* v) noexcept nogil:
 
 
 cdef int check_record_size(validator* v, const uint8_t* at, const uint8_t* end) noexcept nogil:
-    """DefaultRecord.readFrom from 4.4 on: the length is compared before anything after it is read."""
+    """Check the length of a record before anything after it is read (DefaultRecord.readFrom from 4.4 on)."""
     cdef rp_cursor cursor = rp_cursor_of(at, <size_t>(end - at))
     cdef int64_t length = rp_read_varint(&cursor)
     if not rp_cursor_ok(&cursor) or 0 <= length <= v.max_record_bytes:
@@ -158,7 +158,7 @@ cdef int check_record_size(validator* v, const uint8_t* at, const uint8_t* end) 
 
 
 cdef bint may_exceed(const validator* v, const rp_source* s) noexcept nogil:
-    """Whether a record that can be read may be larger than the topic allows."""
+    """Return whether a record that can be read may be larger than the topic allows."""
     return v.max_record_bytes and s.end - s.start > v.max_record_bytes and rp_batch_codec(&v.batch)
 
 
@@ -260,7 +260,7 @@ cdef int walk_records(validator* v, const rp_source* s, bint pending, bint compr
 
 
 cdef void write_first(validator* v, const rp_source* s, int32_t count) noexcept nogil:
-    """Records that were read before; what the builder refuses is not among them."""
+    """Write the records that were read before; none of them breaks a rule of the builder."""
     cdef rp_cursor cursor = rp_cursor_of(s.start, <size_t>(s.end - s.start))
     cdef rp_record r
     expect_records(v, s.end - s.start)
@@ -293,7 +293,7 @@ cdef int refuse_inner_codec(validator* v, int codec) noexcept nogil:
 
 cdef int message_error(validator* v, const rp_batch* message, const uint8_t* at, bint compressed,
                        int64_t timestamp) noexcept nogil:
-    """validateRecord; negative: the whole batch is refused."""
+    """Return the error of validateRecord; a negative one rejects the whole batch."""
     cdef bint has_key = True
     cdef size_t key_at = KEY_SIZE_V1 if message.magic else KEY_SIZE_V0
     if compressed:
@@ -413,7 +413,8 @@ cdef bint is_stream_error(const validator* v) noexcept nogil:
 
 
 cdef bint has_ignored_tail(const validator* v) noexcept nogil:
-    """zstd-jni before 1.5.5 needs five bytes to see that no frame follows."""
+    """Return whether the frame has a tail that zstd-jni before 1.5.5 ignores: it needs five bytes to see that no frame
+    follows."""
     cdef int64_t left = v.batch.size - v.source.payload - v.err.position
     return v.rules & ZSTD_TAIL and rp_batch_codec(&v.batch) == RP_ZSTD and v.err.position > 0 and left < 5
 

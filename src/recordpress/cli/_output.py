@@ -183,7 +183,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
 
 
 def _laid_out(table: list[_Column], line: int) -> tuple[list[str], list[str], list[str]]:
-    """The lines above a table, those of its header and those of its rows."""
+    """Return the lines above a table, of its header and of its rows."""
     if (all_of_it := _aligned(table, line)) is not None:
         return [], *all_of_it
     if len(table) == 2 and not table[1].is_number:
@@ -207,7 +207,7 @@ def _laid_out(table: list[_Column], line: int) -> tuple[list[str], list[str], li
 def _aligned(
     table: list[_Column], line: int, folded: bool = False, gap: int = 2, shortens: bool = False
 ) -> tuple[list[str], list[str]] | None:
-    """Header and rows, one line each, with paths as short as needed; None if the line is too short for them."""
+    """Return header and rows, one line each, with paths as short as needed; None if the line is too short for them."""
     widths = [one.width(folded) for one in table]
     excess = sum(widths) + gap * (len(widths) - 1) - line
     for number, one in enumerate(table):
@@ -234,7 +234,7 @@ def _aligned(
 
 
 def _pairs(table: list[_Column], line: int) -> tuple[list[str], list[str]]:
-    """Names, and texts that are wrapped next to them."""
+    """Return names with their texts, wrapped next to them."""
     width = table[0].width()
     rows = zip(*(one.cells for one in table), strict=True)
     lines = [_wrapped(f"{name:{width}}  {text}", line) for name, text in rows]
@@ -242,7 +242,7 @@ def _pairs(table: list[_Column], line: int) -> tuple[list[str], list[str]]:
 
 
 def _block(names: Sequence[str], cells: Sequence[str], line: int) -> list[str]:
-    """One row as pairs of name and value, on as many lines as it takes."""
+    """Return one row as pairs of name and value, on as many lines as it takes."""
     lines = [""]
     for name, cell in zip(names, cells, strict=True):
         pair = f"{name} {cell}" if name and cell else cell
@@ -270,7 +270,7 @@ def _has_styles(stream: TextIO) -> bool:
 
 
 def _cells(text: str) -> int:
-    """The number of columns that a text takes on a terminal."""
+    """Return the number of columns that a text takes on a terminal."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width

@@ -124,7 +124,8 @@ cdef inline int encode(codec_call* call, uint8_t* dst, size_t capacity, size_t* 
 
 
 cdef int encode_call(codec_call* call, uint8_t* dst, size_t capacity, size_t* produced, rp_error* err) except -1:
-    """At a level other than the default, 2 KB can take a millisecond."""
+    """Encode the payload, without the GIL unless it is small: at a level other than the default, 2 KB can take a
+    millisecond."""
     if call.size <= call.row.gil_kept and call.level == LEVEL_DEFAULT:
         return encode(call, dst, capacity, produced, err)
     with nogil:
@@ -132,7 +133,7 @@ cdef int encode_call(codec_call* call, uint8_t* dst, size_t capacity, size_t* pr
 
 
 cdef size_t compress_scratch(codec_call* call) except? 0:
-    """Into the context's scratch; returns the size."""
+    """Compress into the context's scratch; return the size."""
     cdef pooled* scratch = &call.context.scratch
     cdef size_t produced = 0
     cdef rp_error err
@@ -143,7 +144,7 @@ cdef size_t compress_scratch(codec_call* call) except? 0:
 
 
 cdef size_t compress_output(codec_call* call) except? 0:
-    """Into the caller's output, through the scratch if that may be too small."""
+    """Compress into the caller's output, through the scratch if the output may be too small."""
     cdef size_t produced = 0
     cdef rp_error err
     if call.row.bound(call.size) <= call.capacity:
@@ -313,12 +314,12 @@ cdef bytes decompress_call(codec_call* call, size_t cap):
 
 
 cdef bint is_copied(size_t size, size_t room) noexcept:
-    """Whether a result of unknown size, up to `room`, is copied: see SMALL."""
+    """Return whether a result of unknown size, up to `room`, is copied: see SMALL."""
     return room <= SCRATCH and (size < SMALL or (room > HEAP and GUESS * size < room))
 
 
 cdef bytes decompress_copied(codec_call* call, size_t cap, size_t room, progress* at):
-    """Through the context's scratch. `room` is the cap, or the output cannot be larger."""
+    """Decompress through the context's scratch. `room` is the cap, or an upper bound of the output."""
     cdef pooled* scratch = &call.context.scratch
     cdef rp_error err
     if pooled_reserve(scratch, room, &err) != RP_OK:
@@ -329,7 +330,7 @@ cdef bytes decompress_copied(codec_call* call, size_t cap, size_t room, progress
 
 
 cdef bytes decompress_bytes(codec_call* call, size_t cap, size_t room, progress* at):
-    """Straight into the result."""
+    """Decompress straight into the result."""
     cdef PyObject* result = PyBytes_New(NULL, room)
     cdef rp_error err
     cdef int status
@@ -350,7 +351,7 @@ cdef bytes decompress_bytes(codec_call* call, size_t cap, size_t room, progress*
 
 
 def compress_into(data, out, compression_type, level=None, *, magic=2, raw=False, codecs=None, dictionary=None):
-    """:func:`compress` into the caller's buffer.
+    """Compress into the caller's buffer, as :func:`compress` does.
 
     Parameters
     ----------
@@ -393,7 +394,7 @@ def compress_into(data, out, compression_type, level=None, *, magic=2, raw=False
 
 
 def decompress_into(data, out, compression_type, *, magic=2, codecs=None, dictionaries=None):
-    """:func:`decompress` into the caller's buffer.
+    """Decompress into the caller's buffer, as :func:`decompress` does.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ ctypedef struct gzip_state:
 
 
 cdef libdeflate_decompressor* decompressor_of(void** state) noexcept nogil:
-    """NULL: out of memory."""
+    """Return the decompressor; NULL: out of memory."""
     cdef gzip_state* own = <gzip_state*>state_made(state, sizeof(gzip_state))
     if own == NULL:
         return NULL
@@ -77,7 +77,7 @@ cdef libdeflate_decompressor* decompressor_of(void** state) noexcept nogil:
 
 
 cdef libdeflate_compressor* compressor_of(void** state, int level) noexcept nogil:
-    """NULL: out of memory."""
+    """Return the compressor of a level; NULL: out of memory."""
     cdef gzip_state* own = <gzip_state*>state_made(state, sizeof(gzip_state))
     if own == NULL:
         return NULL
@@ -159,14 +159,14 @@ cdef size_t scan_header(header_scan* scan, const uint8_t* src, size_t size) noex
 
 
 cdef size_t member_header(const uint8_t* src, size_t size) noexcept nogil:
-    """scan_header() of a header that does not come in pieces."""
+    """Call scan_header() for a header that is complete."""
     cdef header_scan scan
     scan.stage = FIXED
     return scan_header(&scan, src, size)
 
 
 cdef void gzip_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
-    """The last member's size field, no more than deflate can expand to."""
+    """Expect the last member's size field, at most the maximum that deflate can expand to."""
     expected.least = expected.most = 0
     expected.sure = False
     if size >= MEMBER_MIN:
@@ -445,7 +445,8 @@ cdef bint read_header(codec_stream* s, rp_error* err) noexcept nogil:
 
 
 cdef bint read_body(codec_stream* s, rp_error* err) noexcept with gil:
-    """zlib copies everything that follows a body's end, so it gets about as much as it took before."""
+    """Decompress a part of a body. zlib copies everything after the body's end, so its input is about as large as the
+    last one."""
     cdef gzip_stream* g = stream_of(s)
     cdef size_t size
     cdef const uint8_t* src = waiting(s, &size)

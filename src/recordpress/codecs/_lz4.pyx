@@ -139,7 +139,7 @@ cdef int lz4_decode(const codec* row, void** state, int magic, const uint8_t* sr
 
 cdef int lz4_decode_any_header(const codec* row, void** state, int magic, const uint8_t* src, size_t size,
                                uint8_t* dst, size_t capacity, progress* at, rp_error* err) noexcept nogil:
-    """The same regardless of the header's checksum: magic 0 compares none."""
+    """Decode regardless of the header's checksum, as magic 0 does."""
     return lz4_decode(row, state, 0, src, size, dst, capacity, at, err)
 
 
@@ -190,7 +190,7 @@ cdef int encode_block(const lz4_state* own, int level, const uint8_t* src, int s
 
 cdef int encode_blocks(void** state, int level, const uint8_t* src, size_t size, uint8_t* dst, size_t* produced,
                        rp_error* err) noexcept nogil:
-    """A block that does not get smaller is stored."""
+    """Encode blocks; store a block that does not get smaller."""
     cdef size_t done = 0, length, written
     cdef uint8_t* to = dst
     if make_state(state, level, err) != RP_OK:
@@ -277,7 +277,8 @@ cdef bint lz4_complete(const codec_stream* s) noexcept nogil:
 
 
 cdef int lz4_header_checksum_status(const uint8_t* src, size_t size, rp_error* err) noexcept nogil:
-    """RP_LZ4_HC: the frame's header has another checksum than KIP-57 asks for. Other errors are left to the decoder."""
+    """Return RP_LZ4_HC if the frame's header has another checksum than KIP-57 requires. The decoder reports other
+    errors."""
     cdef rp_lz4_frame frame
     return RP_LZ4_HC if rp_lz4_header_read(src, size, True, &frame, err) == RP_LZ4_HC else RP_OK
 

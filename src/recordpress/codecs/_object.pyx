@@ -34,7 +34,7 @@ cdef int failed(rp_error* err, int status, Plugin plugin, object exception) noex
 
 
 cdef void object_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
-    """Nobody knows."""
+    """Expect an unknown size."""
     expected.least = 0
     expected.most = max(<size_t>GUESS_FACTOR * size, <size_t>GUESS_LEAST)
     expected.sure = False
@@ -74,7 +74,7 @@ cdef int object_decode(const codec* row, void** state, int magic, const uint8_t*
 
 cdef bint object_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
                         size_t cap) noexcept nogil:
-    """All or nothing."""
+    """Return False: a damaged payload has no intact prefix."""
     out.size = start
     return False
 

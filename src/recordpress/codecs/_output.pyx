@@ -32,7 +32,7 @@ cdef int output_grow(codec_stream* s, size_t more, rp_error* err) noexcept nogil
 
 
 cdef size_t capacity_for(const codec_stream* s, size_t size) noexcept nogil:
-    """Room for `size` bytes and for the rest of the piece, if that gives about as much as its beginning did."""
+    """Return room for `size` bytes and for the rest of the chunk at the ratio of its beginning."""
     cdef double ratio = <double>s.piece / <double>s.handed if s.handed > 0 else 1
     if ratio > 1:
         ratio = min(ratio, <double>RATIO_MOST) * (1 + 1.0 / MARGIN)

@@ -129,7 +129,7 @@ cdef int snappy_decode(const codec* row, void** state, int magic, const uint8_t*
 
 cdef bint snappy_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
                         size_t cap) noexcept nogil:
-    """Kafka reads 2 KiB at a time, and a read that meets an error gives nothing."""
+    """Keep the prefix that Kafka reads: 2 KiB at a time, and nothing of a read with an error."""
     out.size = start + (out.size - start) // READ * READ
     return False
 
@@ -161,7 +161,7 @@ cdef size_t write_header(uint8_t* dst) noexcept nogil:
 
 
 cdef size_t write_chunks(uint16_t* table, const uint8_t* src, size_t size, uint8_t* dst) noexcept nogil:
-    """Empty input has no chunk."""
+    """Write chunks; empty input has none."""
     cdef size_t done = 0, length, written
     cdef uint8_t* to = dst
     while done < size:
@@ -209,7 +209,7 @@ cdef int snappy_compress_end(codec_stream* s, rp_error* err) noexcept nogil:
 
 
 cdef int snappy_decompress_step(codec_stream* s, const uint8_t* src, size_t size, rp_error* err) noexcept nogil:
-    """A raw block waits until flush() says that nothing follows it."""
+    """Decompress chunks; a raw block waits until flush() ends the input."""
     if append(&s.pending, src, size, err) != RP_OK:
         return err.status
     if not is_xerial(s.pending.data, s.pending.size):
@@ -223,7 +223,7 @@ cdef int snappy_decompress_end(codec_stream* s, rp_error* err) noexcept nogil:
 
 
 cdef bint snappy_complete(const codec_stream* s) noexcept nogil:
-    """A raw block has no end mark: only flush() says that it is complete."""
+    """Return whether the payload is complete; a raw block has no end mark, so only flush() decides it."""
     return s.ended or (is_xerial(s.pending.data, s.pending.size) and s.pending.size < HEADER + LENGTH)
 
 

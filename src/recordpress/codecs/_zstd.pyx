@@ -77,7 +77,7 @@ cdef int decoder_failed(size_t code, int64_t position, rp_error* err) noexcept n
 
 
 cdef ZSTD_DCtx* decompressor_of(void** state) noexcept nogil:
-    """NULL: out of memory."""
+    """Return the decompressor; NULL: out of memory."""
     cdef zstd_state* own = <zstd_state*>state_made(state, sizeof(zstd_state))
     if own == NULL:
         return NULL
@@ -184,7 +184,7 @@ cdef int zstd_decode(const codec* row, void** state, int magic, const uint8_t* s
 
 cdef size_t read_as_java(ZSTD_DCtx* decompressor, ZSTD_inBuffer* input, size_t size, bint* wants_input, bint* ended,
                          uint8_t* dst) noexcept nogil:
-    """One read of JAVA_OUTPUT bytes from zstd-jni's ZstdInputStream: bytes given, 0 at its end or error.
+    """Read JAVA_OUTPUT bytes as zstd-jni's ZstdInputStream does; return their number, 0 at its end or at an error.
 
     `input` shows what of the payload's `size` bytes was taken into its buffer. `ended`: a frame ended since that was
     filled, which is when the stream takes a lack of input for its end.
@@ -266,10 +266,9 @@ cdef int compress_failed(size_t code, rp_error* err) noexcept nogil:
 
 cdef int zstd_encode(const codec* row, void** state, int level, int magic, bint raw, const uint8_t* src, size_t size,
                      uint8_t* dst, size_t capacity, size_t* produced, rp_error* err) noexcept nogil:
-    """One call with a known size, which lets libzstd choose tables that fit it and is 5 to 20 % faster than Java's
-    stream. Two differences from a stream's frame are then removed: the window becomes that of an unknown size, and an
-    empty last block is added.
-    """
+    """Compress in one call with a known size, which lets libzstd choose tables that fit it and is 5 to 20 % faster than
+    Java's stream. Two differences from a stream's frame are then removed: the window becomes that of an unknown size,
+    and an empty last block is added."""
     cdef size_t written
     level = level_or_default(row, level)
     if ready_compressor(state, level, err) != RP_OK:
@@ -283,7 +282,7 @@ cdef int zstd_encode(const codec* row, void** state, int level, int magic, bint 
 
 
 cdef int zstd_begin_parts(void** state, int level, size_t expected, rp_error* err) noexcept nogil:
-    """The size lets libzstd choose tables as a call with a known size does."""
+    """Begin a stream with its expected size, by which libzstd chooses its tables."""
     if ready_compressor(state, level, err) != RP_OK:
         return err.status
     (<zstd_state*>state[0]).hinted = True
@@ -330,7 +329,7 @@ cdef int zstd_compress_step(codec_stream* s, const uint8_t* src, size_t size, rp
 
 
 cdef int zstd_compress_end(codec_stream* s, rp_error* err) noexcept nogil:
-    """Kafka flushes before it closes, so that an empty block ends the frame."""
+    """End the frame with an empty block, because Kafka flushes before it closes."""
     cdef ZSTD_inBuffer input = [NULL, 0, 0]
     if compress_piece(s, &input, ZSTD_e_flush, err) != RP_OK:
         return err.status
@@ -352,7 +351,7 @@ cdef void zstd_close(codec_stream* s) noexcept nogil:
 
 
 cdef int zstd_decompress_step(codec_stream* s, const uint8_t* src, size_t size, rp_error* err) noexcept nogil:
-    """Frames that lie whole in the piece need no window: they are decompressed straight into the output."""
+    """Decompress a chunk. Frames that are complete in it need no window, and go straight to the output."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef ZSTD_inBuffer input = [src, size, 0]
     cdef codec_unit frame
@@ -434,7 +433,7 @@ cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, rp_error*
 # This is for frames that are much smaller than their output; the others do not wait, as each piece gives little.
 
 cdef bint begins_wide_frame(zstd_stream* z, const ZSTD_inBuffer* input) noexcept nogil:
-    """Whether the input completes the header of a frame with a large window."""
+    """Return whether the input completes the header of a frame with a large window."""
     cdef rp_error ignored
     if z.frame >= LONGEST_HEADER or read_head(z.head, know_head(z, input), False, &z.walk, &ignored) != RP_OK:
         return False
@@ -442,7 +441,7 @@ cdef bint begins_wide_frame(zstd_stream* z, const ZSTD_inBuffer* input) noexcept
 
 
 cdef bint is_wide(const zstd_stream* z) noexcept nogil:
-    """Of the frame whose header was read."""
+    """Return whether the frame whose header was read has a large window."""
     return z.walk.window > WIDE
 
 
@@ -487,7 +486,7 @@ cdef int hold_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, rp_error*
 
 
 cdef bint is_held_too_long(const codec_stream* s) noexcept nogil:
-    """Whether HELD_MOST bytes would be too few for all the output that the cap allows, at this frame's ratio."""
+    """Return whether HELD_MOST bytes would be too few for all the output that the cap allows, at this frame's ratio."""
     cdef const zstd_stream* z = <const zstd_stream*>s.state
     cdef double output = <double>(z.walk.exact + z.walk.most)
     return z.frame > HELD_LEAST and (z.frame > HELD_MOST or <double>z.frame * s.left > HELD_MOST * output)
@@ -510,7 +509,7 @@ cdef int read_held(codec_stream* s, rp_error* err) noexcept nogil:
 
 
 cdef bint zstd_complete(const codec_stream* s) noexcept nogil:
-    """zstd-jni misses one byte with which a frame could begin."""
+    """Return whether the payload is complete; zstd-jni misses one byte with which a frame could begin."""
     cdef const zstd_stream* z = <const zstd_stream*>s.state
     return z.frame == 0 or (z.frame == 1 and z.frames > 0 and may_begin(z.head[0]))
 

@@ -80,7 +80,7 @@ cdef encoder* new_encoder(const loaded_dictionary* d, int level) noexcept nogil:
 
 
 cdef encoder* free_encoder(encoder* node) noexcept nogil:
-    """Returns the one after it."""
+    """Free an encoder; return the next one."""
     cdef encoder* following = <encoder*>node.next
     ZSTD_freeCDict(node.tables)
     free(node)
@@ -125,7 +125,7 @@ cdef size_t encode_large(ZSTD_CCtx* compressor, const loaded_dictionary* d, cons
 cdef int dictionary_encode(const codec* row, void** state, int level, int magic, bint raw, const uint8_t* src,
                            size_t size, uint8_t* dst, size_t capacity, size_t* produced,
                            rp_error* err) noexcept nogil:
-    """One frame with its content size and the dictionary's id, as zstd's own tools write it. Without Java's empty last
+    """Write one frame with its content size and the dictionary's id, as zstd's own tools do. Without Java's empty last
     block it is three bytes smaller, which matters for a value."""
     cdef loaded_dictionary* d = <loaded_dictionary*>row.object
     cdef bint large = size >= LARGE and size >= LARGE_FACTOR * d.size
@@ -155,7 +155,7 @@ cdef int dictionary_compress_open(codec_stream* s, rp_error* err) noexcept nogil
 
 
 cdef void dictionary_compress_close(codec_stream* s) noexcept nogil:
-    """The compressor goes to others, and the dictionary may end before it."""
+    """Detach the dictionary, which the compressor may outlive."""
     ZSTD_CCtx_reset((<zstd_state*>s.state).compressor, ZSTD_reset_session_only)
     ZSTD_CCtx_refCDict((<zstd_state*>s.state).compressor, NULL)
 
@@ -209,7 +209,7 @@ cdef int dictionary_decompress_step(codec_stream* s, const uint8_t* src, size_t 
 
 
 cdef bint lies_whole(const codec_stream* s, const ZSTD_inBuffer* input, codec_unit* frame) noexcept nogil:
-    """Whether the next frame, with a dictionary that is known, ends in this piece."""
+    """Return whether the next frame, with a dictionary that is known, ends in this piece."""
     cdef const uint8_t* src = <const uint8_t*>input.src
     cdef const ZSTD_DDict* dictionary
     cdef rp_error ignored
@@ -370,7 +370,7 @@ cdef class Dictionary:
 
 cdef uint32_t unknown_dictionary(const known_dictionaries* known, const uint8_t* src, size_t size,
                                  size_t* at) noexcept nogil:
-    """The next id, from `at` on, of a dictionary that is not known; 0 without one. `at` continues after its frame."""
+    """Return the next id, from `at` on, of an unknown dictionary; 0 without one. `at` moves behind its frame."""
     cdef codec_unit frame
     cdef rp_error ignored
     cdef uint32_t id

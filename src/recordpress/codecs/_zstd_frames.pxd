@@ -57,7 +57,7 @@ ctypedef struct frame_walk:
 
 cdef inline int read_frame_header(const uint8_t* src, size_t start, size_t size, bint any_dictionary,
                                   frame_walk* walk, rp_error* err) noexcept nogil:
-    """RFC 8878 section 3.1.1.1. Begins a walk at the first block."""
+    """Read a frame header (RFC 8878 section 3.1.1.1), and begin a walk at the first block."""
     cdef const uint8_t* at = src + start + 4
     cdef int descriptor, dictionary_bytes, content_bytes
     cdef bint single
@@ -183,17 +183,17 @@ cdef inline uint32_t dictionary_of(const uint8_t* frame) noexcept nogil:
 
 
 cdef inline bint may_begin(uint8_t byte) noexcept nogil:
-    """Whether a frame can begin with `byte`."""
+    """Return whether a frame can begin with `byte`."""
     return byte == MAGIC & 0xFF or byte >> 4 == SKIPPABLE >> 4 & 0xF
 
 
 cdef inline bint ends_as_java_allows(const uint8_t* src, size_t at, size_t size) noexcept nogil:
-    """Whether nothing is left but, at most, one byte with which a frame could begin: zstd-jni misses that."""
+    """Return whether nothing is left but, at most, one byte with which a frame could begin: zstd-jni misses that."""
     return at == size or (0 < at == size - 1 and may_begin(src[at]))
 
 
 cdef inline bint begins_magic(const uint8_t* src, size_t size) noexcept nogil:
-    """Whether the bytes are the start of a frame's magic. The first one is."""
+    """Return whether the bytes are the start of a frame's magic. The first one is."""
     cdef uint32_t magic = MAGIC if src[0] == MAGIC & 0xFF else SKIPPABLE
     cdef size_t i
     for i in range(1, size):
@@ -203,7 +203,7 @@ cdef inline bint begins_magic(const uint8_t* src, size_t size) noexcept nogil:
 
 
 cdef inline bint is_ignored_prefix(const uint8_t* src, size_t at, size_t size) noexcept nogil:
-    """Whether the payload ends with the start of another frame that zstd-jni takes for the end.
+    """Return whether the payload ends with the start of another frame that zstd-jni takes for the end.
 
     Its ZstdInputStream notices a cut frame only when it asks for more input, so not where the start lies in the same
     buffer as the frame before; and not where it has no output, which would be read as records.

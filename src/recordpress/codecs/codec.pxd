@@ -158,14 +158,14 @@ cdef struct codec_table:
 
 
 cdef inline const codec* row_of(const codec_table* codecs, int id) noexcept nogil:
-    """NULL: there is no such codec."""
+    """Return the row of a codec; NULL if there is none."""
     if 0 <= id < CODEC_ROWS and codecs.rows[id].decode != NULL:
         return &codecs.rows[id]
     return NULL
 
 
 cdef inline int codec_at(const codec_table* codecs, const uint8_t* entry, const rp_batch* batch) noexcept nogil:
-    """The row of a whole entry's codec. A plug-in that the table does not have is RP_PLUGGABLE, which has no row."""
+    """Return the row number of a complete entry's codec. An unknown plug-in is RP_PLUGGABLE, which has no row."""
     cdef int id = rp_batch_codec(batch)
     return id if id != RP_PLUGGABLE or codecs.n_plugins == 0 else plugin_at(codecs, entry, batch)
 

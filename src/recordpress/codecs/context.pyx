@@ -89,8 +89,8 @@ cdef codec_context* take_own(pthread_t thread) noexcept nogil:
 
 
 cdef codec_context* context_acquire(const codec_table* codecs) noexcept nogil:
-    """One of this thread's if there is one: its scratch and states are in the caches of another processor if another
-    thread had it last, and decompression then takes twice as long."""
+    """Take an idle context, this thread's if there is one: after use on another processor its scratch and states are
+    not in this one's caches, and decompression takes twice as long."""
     cdef pthread_t thread = pthread_self()
     cdef codec_context* context = take_idle()
     cdef codec_context* own

@@ -15,7 +15,7 @@ cdef enum:
 
 cdef int decompress_units(codec_context* context, int codec_id, int magic, const uint8_t* src, size_t size,
                           pooled* out, size_t cap, rp_error* err) noexcept nogil:
-    """decompress_payload(); on an error `out` keeps the members, chunks, blocks or frames before it."""
+    """Call decompress_payload(), but keep in `out` the members, chunks, blocks or frames before an error."""
     cdef const codec* row = row_of(context.codecs, codec_id)
     cdef int status
     if row == NULL or size < row.head_size:
@@ -116,7 +116,7 @@ cdef bint joins(const codec_table* codecs, int codec_id) noexcept nogil:
 
 
 cdef bint join_begin(const codec_table* codecs, int codec_id, pooled* out, payload_join* join) noexcept nogil:
-    """False: payloads of this codec cannot be joined."""
+    """Begin to join payloads; return False if the codec's payloads cannot be joined."""
     cdef const codec* row = row_of(codecs, codec_id)
     if row == NULL or not row.joins:
         return False

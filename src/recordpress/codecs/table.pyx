@@ -112,7 +112,8 @@ cdef CodecTable table_given(object codecs):
 
 
 def codecs_given(codecs):
-    """The CodecTable of an argument `codecs`, for Python code that passes it on more than once; None for None."""
+    """Return the CodecTable of an argument `codecs`, for Python code that passes it on more than once; None for
+    None."""
     return None if codecs is None else table_of(codecs)
 
 
@@ -127,7 +128,7 @@ cdef CodecTable registered(CodecRegistry registry):
 
 
 cdef CodecTable lenient_table(CodecTable codecs, object lz4_header_checksum):
-    """`codecs`, or if the checksum is ignored, the same that read LZ4 frames with any."""
+    """Return `codecs`, or the same codecs with LZ4 frames of any checksum if that is ignored."""
     if not choice_of("lz4_header_checksum", lz4_header_checksum, IGNORES):
         return codecs
     cdef CodecTable made

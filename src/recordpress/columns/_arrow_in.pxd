@@ -64,7 +64,7 @@ cdef inline int64_t load_i64(const uint8_t* numbers, int64_t i) noexcept nogil:
 
 
 cdef inline int64_t difference(int64_t end, int64_t start) noexcept nogil:
-    """May wrap: offsets from outside can have any value."""
+    """Subtract two offsets from outside, wrapping because they may have any value."""
     return <int64_t>(<uint64_t>end - <uint64_t>start)
 
 
@@ -74,8 +74,8 @@ cdef inline bint is_null(const column* c, int64_t row) noexcept nogil:
 
 
 cdef inline bint field_of(const column* c, column_kind kind, int64_t row, rp_field* f) noexcept nogil:
-    """The bytes of a row; False: the array's offsets contradict each other, or the row is larger than any field of a
-    record (f.size says which). kind is c.kind, as a constant where the caller loops."""
+    """Find the bytes of a row; return False if the array's offsets contradict each other, or the row is larger than any
+    field of a record (f.size is its size). kind is c.kind, as a constant in the caller's loop."""
     cdef int64_t start, i = c.at + row
     f.data, f.size = NULL, -1
     if kind <= NULLS or is_null(c, row):
@@ -95,7 +95,8 @@ cdef inline bint field_of(const column* c, column_kind kind, int64_t row, rp_fie
 
 
 cdef inline bint view_of(const column* c, const uint8_t* view, rp_field* f) noexcept nogil:
-    """A view: its size, then up to 12 bytes, or the first four, the number of a buffer, and where it lies there."""
+    """Find the bytes of a view: its size, then up to 12 bytes, or the first four, a buffer's number and a position in
+    it."""
     cdef int32_t buffer, start
     f.size = load_i32(view, 0)
     if f.size <= 12:
@@ -112,7 +113,7 @@ cdef inline bint view_of(const column* c, const uint8_t* view, rp_field* f) noex
 
 
 cdef inline bint range_of(const column* c, int64_t row, int64_t* start, int64_t* end) noexcept nogil:
-    """Where the elements of a LIST or LARGE_LIST row lie; empty for a null one. False as for field_of."""
+    """Find the elements of a LIST or LARGE_LIST row; a null one is empty. Return False as field_of does."""
     cdef int64_t i = c.at + row
     start[0] = end[0] = 0
     if c.kind <= NULLS or is_null(c, row):

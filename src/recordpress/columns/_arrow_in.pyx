@@ -22,7 +22,7 @@ cdef uint8_t[1] NOTHING   # data of columns that have none
 
 
 cdef int type_of(const ArrowSchema* schema, int64_t child, column_type* t) except -1:
-    """How a column of this schema is read; ABSENT: its type is not supported."""
+    """Find how a column of this schema is read; ABSENT: its type is not supported."""
     cdef bytes text = schema.format
     t.child = child
     t.per_ms = UNITS_PER_MS.get(text[:4], 1)
@@ -50,12 +50,12 @@ cdef bint lengths_agree(const ArrowArray* array, column_kind kind) noexcept nogi
 
 
 cdef bint children_agree(const ArrowArray* array) noexcept nogil:
-    """Whether the children can be read; the rest is checked for each of them."""
+    """Return whether the children can be read; the rest is checked for each of them."""
     return array.n_children >= 0 and (array.n_children == 0 or array.children != NULL)
 
 
 cdef bint has_no_bytes(const column* c, int64_t rows) noexcept nogil:
-    """Whether all rows of a column are empty, by its offsets."""
+    """Return whether all rows of a column are empty, by its offsets."""
     cdef int64_t i
     for i in range(rows):
         if c.kind == BINARY and load_i32(c.index, c.at + i) != load_i32(c.index, c.at + i + 1):

@@ -241,7 +241,7 @@ cdef class ByValue(ValueColumn):
         return min(self.cap, <size_t>INT32_MAX - self.data.size)
 
     cdef bint is_full(self, const rp_error* err) noexcept nogil:
-        """Whether the column, and not the value, has become too large."""
+        """Return whether the column, and not the value, has become too large."""
         return err.status == RP_OUTPUT_CAP and err.limit != <int64_t>self.cap
 
     cdef int fail(self, object error, const rp_error* err) except -1:
@@ -405,7 +405,7 @@ def decompress_values(data, compression_type, max_decompressed_bytes=DEFAULT_MAX
 
 
 def crc32c_values(data):
-    """CRC-32C of each value of a column.
+    """Compute the CRC-32C of each value of a column.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ cdef object shown(object value):
 
 
 cdef object bounds_of(object start, object length, int64_t rows):
-    """(first row, number of rows) of a slice as pyarrow has it."""
+    """Return (first row, number of rows) of a slice in pyarrow's form."""
     cdef int64_t first = min(integer_of(start, "offset", 0, INT64_MAX), rows)
     if length is None:
         return first, rows - first
@@ -53,7 +53,7 @@ cdef object bounds_of(object start, object length, int64_t rows):
 
 
 cdef object rows_of(object key, int64_t rows):
-    """(first row, number of rows) of a Python slice."""
+    """Return (first row, number of rows) of a Python slice."""
     start, stop, step = key.indices(rows)
     if step != 1:
         raise InvalidArgumentError(f"a slice must have a step of 1, not {step}", field="key")
@@ -158,7 +158,7 @@ cdef class Columns(ArrowRows):
 
     @staticmethod
     cdef Columns make(tuple fields, chunk_data** chunks, int64_t n_chunks):
-        """Takes over the array of chunks and a reference to each."""
+        """Take over the array of chunks and a reference to each."""
         cdef part* parts = <part*>malloc(sizeof(part) * <size_t>(n_chunks + 1))
         cdef int64_t i
         if parts == NULL:
@@ -173,7 +173,7 @@ cdef class Columns(ArrowRows):
 
     @staticmethod
     cdef Columns of_parts(tuple fields, part* parts, int64_t n_parts):
-        """Takes over the array of parts and a reference to the chunk of each."""
+        """Take over the array of parts and a reference to the chunk of each."""
         cdef Columns self = Columns.__new__(Columns)
         cdef int64_t i
         self._fields = fields
@@ -280,7 +280,7 @@ cdef class Columns(ArrowRows):
         return self._sliced(start, rows)
 
     cdef Columns _sliced(self, int64_t start, int64_t rows):
-        """Leaves out empty parts, but keeps at least one."""
+        """Omit empty parts, but keep at least one."""
         cdef part* parts = <part*>malloc(sizeof(part) * <size_t>(self._n_parts + 1))
         cdef part* copy
         cdef int64_t i, n = 0
@@ -300,7 +300,7 @@ cdef class Columns(ArrowRows):
         return Columns.of_parts(self._fields, copy, n)
 
     def __array__(self, dtype=None, copy=None):
-        """NumPy has no such tables; pandas asks for an array if it does not know an object."""
+        """Raise an error: NumPy has no such tables, but pandas tries an array for an unknown object."""
         raise ArgumentTypeError("Columns are not a NumPy array. For a pandas frame: to_pandas(), or "
                                 "pandas.DataFrame.from_arrow(columns); for an array of one column: "
                                 "to_pyarrow()[name].to_numpy()", field="columns")

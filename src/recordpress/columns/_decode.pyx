@@ -67,7 +67,7 @@ cdef int add_failure(run* r, failure* f) noexcept nogil:
 # --- one entry ---------------------------------------------------------------------------------------------
 
 cdef void bound(const plan* p, rp_source* source) noexcept nogil:
-    """Whether records of this batch must be compared with the given ranges one by one."""
+    """Return whether records of this batch must be compared with the given ranges one by one."""
     source.filtered = p.filtered
     source.first_offset = p.first_offset
     source.last_offset = p.last_offset
@@ -77,7 +77,7 @@ cdef void bound(const plan* p, rp_source* source) noexcept nogil:
 
 cdef int open_entry(const plan* p, codec_context* context, const uint8_t* entry, rp_source* source,
                     failure* f) noexcept nogil:
-    """Checksums compared, records decompressed into the context's scratch."""
+    """Compare checksums, and decompress records into the context's scratch."""
     cdef const rp_batch* batch = &f.batch
     cdef rp_batch ignored
     cdef int status = RP_OK
@@ -94,7 +94,7 @@ cdef int open_entry(const plan* p, codec_context* context, const uint8_t* entry,
 
 
 cdef bint goes_back(const rp_batch* batch, int64_t reached, const rp_source* source) noexcept nogil:
-    """Whether an open v0/v1 wrapper has offsets before `reached`, or after its own."""
+    """Return whether an open v0/v1 wrapper has offsets before `reached`, or after its own."""
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef int64_t size, offset
     for _ in range(source.count):  # whose sizes were compared
@@ -206,12 +206,13 @@ cdef int reserve_expected(const run* r, builder* b, int64_t bytes, int64_t rest,
 
 
 cdef bint goes_on(const run* r) noexcept nogil:
-    """Whether later runs add to the chunk: not after an error, nor to a result that is too large for one chunk."""
+    """Return whether later runs add to the chunk: not after an error, nor to a result that is too large for one
+    chunk."""
     return r.rest > 0 and r.n_failures == 0 and r.n_chunks == 0 and r.went_back == NULL
 
 
 cdef int decode_entries(run* r, codec_context* context, builder* b, failure* f) noexcept nogil:
-    """RP_OK, or RP_NO_MEMORY: entries that are wrong are listed."""
+    """Decode the entries, and list bad ones; return RP_OK or RP_NO_MEMORY."""
     cdef int64_t i, rest, left = 0
     for i in range(r.n):
         left += r.batches[i].size

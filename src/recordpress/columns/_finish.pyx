@@ -51,7 +51,7 @@ cdef bint finish_binary(chunk_data* chunk, array_data* a, binary_builder* b, int
 
 
 cdef bint finish_headers(chunk_data* chunk, array_data* a, builder* b) noexcept nogil:
-    """list<struct<key: string, value: binary>>"""
+    """Finish a list<struct<key: string, value: binary>>."""
     cdef array_data* item
     if not array_init(a, b.rows, 2, 1):
         return False
@@ -65,7 +65,7 @@ cdef bint finish_headers(chunk_data* chunk, array_data* a, builder* b) noexcept 
 
 cdef bint finish_views(chunk_data* chunk, array_data* a, builder* b, binary_builder* binary,
                        const int64_t* sizes) noexcept nogil:
-    """binary_view: validity, views, the data buffers, and the data buffers' sizes."""
+    """Finish a binary_view: validity, views, the data buffers, and the sizes of the data buffers."""
     cdef int64_t i
     if not array_init(a, b.rows, b.n_views + 3, 0):
         return False

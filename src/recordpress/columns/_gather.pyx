@@ -104,8 +104,8 @@ cdef int reserve_rows(const plan* p, builder* b, int64_t rows, rp_error* err) no
 
 cdef int reserve_values(builder* b, int64_t used, int64_t more, int64_t size, int64_t left,
                         rp_error* err) noexcept nogil:
-    """As reserve_data. The first batch of a result, of which `size` bytes are stored, tells what the others may need:
-    its values are most often nearly all of it."""
+    """Reserve as reserve_data does. The first batch of a result, of which `size` bytes are stored, shows what the
+    others may need: most of it is usually values."""
     cdef int64_t room = 0
     if b.consumed == 0 and b.value.data.data == NULL:
         room = <int64_t>min(<double>MOST_AT_FIRST, <double>more / <double>size * <double>left)
@@ -114,10 +114,10 @@ cdef int reserve_values(builder* b, int64_t used, int64_t more, int64_t size, in
 
 cdef int reserve_data(builder* b, binary_builder* binary, int64_t used, int64_t more, int64_t left,
                       rp_error* err) noexcept nogil:
-    """Room for `more` bytes after `used`. If the buffer must move, it gets room for the rest of the input (`left` bytes
-    of entries) at the ratio seen so far, and a twentieth more: batches of one topic differ by a few percent, and
-    another move costs more than pages that are never touched. It grows by at least half, so that moves stay rare if
-    the ratio rises."""
+    """Reserve `more` bytes after `used`. A buffer that must move gets room for the rest of the input (`left` bytes of
+    entries) at the ratio seen so far, and a twentieth more: batches of one topic differ by a few percent, and another
+    move costs more than pages that are never touched. It grows by at least half, so that moves stay rare if the ratio
+    rises."""
     if binary.data.data != NULL and <int64_t>binary.data.capacity >= used + more:
         return RP_OK
     cdef int64_t expected = used + more
@@ -204,12 +204,12 @@ cdef int gather_header(const plan* p, builder* b, const rp_batch* batch, rp_erro
 
 
 cdef inline int64_t out_of_micros(int64_t ms) noexcept nogil:
-    """Whether an int64 cannot hold a time in microseconds."""
+    """Return whether an int64 cannot hold a time in microseconds."""
     return (ms > INT64_MAX // 1000) | (ms < INT64_MIN // 1000)
 
 
 cdef int finish_timestamps(const plan* p, builder* b, int64_t end, rp_error* err) noexcept nogil:
-    """NO_TIMESTAMP (-1) becomes null; milliseconds become microseconds if those are wanted."""
+    """Convert NO_TIMESTAMP (-1) to null, and milliseconds to microseconds if those are wanted."""
     cdef int64_t* timestamps = <int64_t*>b.fixed[TIMESTAMP].data
     cdef int64_t i, none = 0, beyond = 0
     cdef int status
@@ -517,7 +517,7 @@ cdef void all_valid(pooled* validity, int64_t start, int64_t end) noexcept nogil
 
 
 cdef void go_back(builder* b, const mark* m, int64_t end) noexcept nogil:
-    """Sizes of data follow from the ends at the last row, so only nulls, headers and views have to be undone."""
+    """Undo nulls, headers and views; sizes of data follow from the ends at the last row."""
     cdef int64_t i
     all_valid(&b.timestamp_validity, b.rows, end)
     all_valid(&b.key.validity, b.rows, end)

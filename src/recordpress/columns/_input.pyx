@@ -61,7 +61,7 @@ cdef int check_type(str name, const ArrowSchema* schema, const column_type* t, i
 
 
 cdef int header_types(input_types* types, const ArrowSchema* schema) except -1:
-    """The types inside a list of headers. The fields of a map are known by position: their names are not fixed."""
+    """Find the types inside a list of headers. The fields of a map are known by position: their names are not fixed."""
     cdef const ArrowSchema* item
     cdef int64_t i
     if schema.n_children != 1 or schema.children[0].format != b"+s" or schema.children[0].n_children != 2:
@@ -96,7 +96,7 @@ cdef int refuse_loss(column_type* t, const ArrowSchema* schema) except -1:
 
 cdef int column_types(input_types* types, const ArrowSchema* child, int64_t i, str name,
                       bint coerce_timestamps) except -1:
-    """Child i of the schema."""
+    """Find the type of child i of the schema."""
     cdef int number = NUMBERS.get(name, -1)
     if number < 0:
         raise InvalidArgumentError(f"column {name!r} is not one of {', '.join(NAMES)}", field=name)
@@ -178,7 +178,7 @@ cdef int batch_columns(input_columns* c, const input_types* types, const ArrowAr
 
 
 cdef bint has_null_rows(const ArrowArray* array) noexcept nogil:
-    """Whether a row is null as a whole."""
+    """Return whether a row is null as a whole."""
     cdef column rows
     cdef int64_t i
     if array.null_count >= 0 or column_here(array, STRUCT, &rows):  # -1: not counted yet

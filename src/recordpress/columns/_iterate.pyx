@@ -38,7 +38,7 @@ cdef enum:
 
 
 cdef int replace(walk* to, const walk* w) except -1:
-    """`to` becomes a copy of w."""
+    """Replace `to` by a copy of w."""
     cdef walk copy
     if walk_copy(&copy, w):
         raise MemoryError()
@@ -267,7 +267,7 @@ cdef class ColumnsIterator:
             window = None  # so that its block can be read into again
 
     cdef void _carry_lost(self, Columns columns) noexcept:
-        """Empty results are not returned; their loss notes are carried to the next result."""
+        """Carry the loss notes of results without rows, which are not returned, to the next result."""
         cdef loss* lost = &columns._parts[0].chunk.lost
         lost[0] = loss_of_both(&self.lost, lost)
         self.rowless = None
@@ -326,7 +326,7 @@ cdef class ColumnsIterator:
                 return self._last_window()
 
     cdef Window _empty_window(self):
-        """Of the result that is open when nothing follows."""
+        """Return an empty window, which ends the open result."""
         cdef Source source = self.source
         cdef Window window = window_of(self.options, source.view, self.reached.position, source.base, source.name)
         window.read_headers(&self.reached, 1)
@@ -334,8 +334,8 @@ cdef class ColumnsIterator:
         return window
 
     cdef Window _unread_window(self):
-        """An empty window in place of a large entry that is not read whole: nothing of it is wanted, or it is bad. None
-        if it must be read: its checksum, which was compared in steps, is right.
+        """Return an empty window in place of a large entry that need not be read: nothing of it is wanted, or it is
+        bad. Return None if it must be read: its checksum, which was compared in steps, is right.
 
         So a false size field costs no memory. Reading a sound entry of this size twice costs little compared with it.
         """
@@ -363,7 +363,8 @@ cdef class ColumnsIterator:
         return window
 
     cdef bint _refuse(self, Window window) except -1:
-        """Whether the only entry of the window is bad, of which the source has read no more than its beginning."""
+        """Return whether the only entry of the window is bad, of which the source has read no more than its
+        beginning."""
         cdef Source source = self.source
         cdef failure f
         cdef place at

@@ -44,7 +44,7 @@ cdef bint is_time(value_kind kind) noexcept nogil:
 # --- JSON ---------------------------------------------------------------------------------------------------------
 
 cdef int put_json_headers(pooled* out, shown_as form, const array_data* a, int64_t i) noexcept nogil:
-    """[[key, value], ...]; none where the array is null."""
+    """Write headers as [[key, value], ...]; an empty list for null."""
     cdef const int32_t* ends = <const int32_t*>a.buffers[1]
     cdef const array_data* pair = &a.children[0]
     cdef bytes_slice key, value
@@ -102,7 +102,7 @@ cdef bint is_one_text(const array_data* a, int64_t first, int64_t rows) noexcept
 
 
 cdef bint is_constant(const array_data* a, value_kind kind, int64_t first, int64_t rows) noexcept nogil:
-    """Whether all rows are known to have the same text (topic, partition, type, no headers); other texts are not
+    """Return whether all rows are known to have the same text (topic, partition, type, no headers); other texts are not
     compared."""
     cdef const char* values = <const char*>a.buffers[1]
     cdef const int32_t* ends = <const int32_t*>a.buffers[1]
@@ -134,7 +134,7 @@ cdef int end_head(writer* w, size_t start, const array_data* array, value_kind k
 
 
 cdef int begin_json(writer* w, const part* p) noexcept nogil:
-    """Texts that are the same in all rows become a part of what comes before the next value."""
+    """Put texts that are the same in all rows before the next value."""
     cdef int64_t n
     cdef size_t start = 0
     cdef text_column* c
@@ -183,7 +183,7 @@ cdef int json_line(writer* w, const part* p, int64_t i) noexcept nogil:
 # --- CSV ----------------------------------------------------------------------------------------------------------
 
 cdef int put_csv_cell(writer* w, const array_data* a, value_kind kind, int64_t i) noexcept nogil:
-    """Null is an empty field; an empty text is two quotes."""
+    """Write a CSV cell: null is an empty field, an empty text two quotes."""
     cdef bytes_slice value
     if kind == HEADERS:
         w.scratch.size = 0
@@ -240,7 +240,7 @@ cdef int put_dumped_keys(pooled* out, const array_data* a, int64_t i) noexcept n
 
 
 cdef int put_dumped_metadata(writer* w, const part* p, int64_t i, bytes_slice key, bytes_slice value) noexcept nogil:
-    """DumpLogSegments.printRecordMetadata."""
+    """Write the text of DumpLogSegments.printRecordMetadata."""
     cdef const array_data* times = &p.chunk.columns[w.columns[D_TIMESTAMP].number]
     cdef const array_data* types = &p.chunk.columns[w.columns[D_TIMESTAMP_TYPE].number]
     if put(&w.out, b"| offset: ", 10):
@@ -267,7 +267,7 @@ cdef int put_dumped_bytes(pooled* out, bytes_slice value, shown_as form) noexcep
 
 
 cdef int dump_line(writer* w, const part* p, int64_t i) noexcept nogil:
-    """DumpLogSegments.dumpBatchRecords."""
+    """Write the line of DumpLogSegments.dumpBatchRecords."""
     cdef bytes_slice key = slice_at(&p.chunk.columns[w.columns[D_KEY].number], w.columns[D_KEY].kind, i)
     cdef bytes_slice value = slice_at(&p.chunk.columns[w.columns[D_VALUE].number], w.columns[D_VALUE].kind, i)
     cdef bint is_first = not w.metadata
@@ -382,7 +382,7 @@ cdef Columns checked(object columns):
 
 
 def json_lines(columns, values="utf8"):
-    """One JSON object per row, each on a line, in UTF-8.
+    """Return one JSON object per row, each on a line, in UTF-8.
 
     Parameters
     ----------
@@ -413,7 +413,7 @@ def json_lines(columns, values="utf8"):
 
 
 def csv_rows(columns, values="utf8", *, header=False):
-    """One CSV row per row (RFC 4180), in UTF-8. Null is an empty field, an empty value two quotes.
+    """Return one CSV row per row (RFC 4180), in UTF-8. Null is an empty field, an empty value two quotes.
 
     Parameters
     ----------
@@ -447,7 +447,8 @@ def csv_rows(columns, values="utf8", *, header=False):
 
 
 def dump_lines(columns, *, metadata=True, contents=True, values="utf8"):
-    """The lines that Kafka's DumpLogSegments (4.3.1) prints for records in v2 batches other than control batches.
+    """Return the lines that Kafka's DumpLogSegments (4.3.1) prints for records in v2 batches other than control
+    batches.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ cdef bint is_equal(bytes_slice found, const wanted* to) noexcept nogil:
 
 
 cdef bint contains(bytes_slice found, const wanted* part_of) noexcept nogil:
-    """Tries each place where its first byte is."""
+    """Compare at each occurrence of the first byte."""
     cdef const uint8_t* p = found.data
     cdef const uint8_t* last
     if found.size < 0 or <size_t>found.size < part_of.size:
@@ -88,7 +88,7 @@ cdef int64_t find_rows(const search* s, const part* parts, int64_t n_parts, int6
 
 
 cdef list runs_of(const int64_t* rows, int64_t n):
-    """(first, how many) of rows that follow each other."""
+    """Return (first, number) of consecutive rows."""
     cdef int64_t i = 0, start
     runs = []
     while i < n:

@@ -132,7 +132,7 @@ seal(Options, "read_columns and iter_columns")
 
 
 cdef tuple pair_of(given):
-    """(first offset, producer id), which sort by where transactions begin."""
+    """Return (first offset, producer id), which sorts by the start of transactions."""
     pair = tuple_of(given, "it", "producerId and firstOffset")
     if len(pair) != 2:
         raise ArgumentTypeError(f"it must be {_PAIR}, not {shown(pair)}")

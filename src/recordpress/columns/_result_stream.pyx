@@ -39,7 +39,7 @@ cdef object MADE = object()  # what this module calls its classes with
 # --- columns of one value -----------------------------------------------------------------------------------
 
 cdef uint8_t* block_of(chunk_data* chunk, size_t size) except NULL:
-    """Zeroed memory that the chunk owns."""
+    """Return zeroed memory that the chunk owns."""
     cdef rp_error ignored
     cdef pooled* block = &chunk.blocks[chunk.n_blocks]
     if pooled_reserve(block, max(size, <size_t>1), &ignored) != RP_OK:
@@ -215,7 +215,7 @@ def constant_field(name, kind):
 
 
 def with_constants(Columns columns not None, names, constants):
-    """Columns, and others that have the same value in every row, in the order of `names`.
+    """Return columns together with others that have the same value in every row, in the order of `names`.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ cdef class ResultStream:
         self.error = b"out of memory"  # the one failure without an exception
 
     cdef const part* next_part(self) except? NULL:
-        """NULL: the end."""
+        """Return the next part; NULL at the end."""
         cdef const part* found
         while self.current is None or self.next == self.current._n_parts:
             self.current = None
@@ -396,7 +396,7 @@ cdef void results_release(ArrowArrayStream* stream) noexcept nogil:
 
 
 cdef void results_drop(ArrowArrayStream* stream) noexcept:
-    """An exception may be set: pyarrow releases a stream while it raises the stream's error."""
+    """Free the stream. An exception may be set: pyarrow releases a stream while it raises the stream's error."""
     cdef ResultStream state = <ResultStream>stream.private_data
     cdef PyObject* kind
     cdef PyObject* value

@@ -59,7 +59,7 @@ cdef int lost_of_header(loss* lost, const rp_batch* b) noexcept nogil:
 
 
 cdef bint is_largest(int64_t value, const int64_t* timestamps, int64_t rows) noexcept nogil:
-    """Whether none is above the value. Signs of differences tell it, several at a time, where none wraps around:
+    """Return whether none is above the value. Signs of differences tell it, several at a time, where none wraps around:
     the value is not negative, and what a negative timestamp makes of it looks like one above."""
     cdef int64_t i
     cdef uint64_t beyond = 0

@@ -19,7 +19,7 @@ from recordpress.record.encode cimport CREATE_TIME, LOG_APPEND_TIME, MAX_SET_SIZ
 
 
 cdef inline bint fill_kind(const column* c, column_kind kind, int64_t start, int64_t n, rp_field* f) noexcept nogil:
-    """f: a field of the first row."""
+    """Fill n fields of one layout; f is a field of the first row."""
     cdef column here = c[0]  # a copy that no store can change: it stays in registers
     cdef bint good = True
     cdef int64_t i
@@ -30,7 +30,7 @@ cdef inline bint fill_kind(const column* c, column_kind kind, int64_t start, int
 
 
 cdef bint fill_fields(const column* c, int64_t start, int64_t n, rp_field* f) noexcept nogil:
-    """The layout is a constant in each of these loops."""
+    """Fill n fields; the layout is a constant in each of these loops."""
     if c.kind == BINARY:
         return fill_kind(c, BINARY, start, n, f)
     if c.kind == LARGE_BINARY:
@@ -41,7 +41,8 @@ cdef bint fill_fields(const column* c, int64_t start, int64_t n, rp_field* f) no
 
 
 cdef int64_t ms_of(int64_t time, int64_t per_ms) noexcept nogil:
-    """Rounded down. Negative times stay negative, but only -1 ms becomes -1, which stands for no timestamp."""
+    """Round a time down to milliseconds. Negative times stay negative, but only -1 ms becomes -1, which stands for no
+    timestamp."""
     if time >= 0:
         return time // per_ms
     return NO_TIMESTAMP if time == -per_ms else min(time // per_ms, NO_TIMESTAMP - 1)
@@ -74,7 +75,7 @@ cdef int fill_timestamps(const column* c, int64_t start, int64_t n, rp_record* r
 
 cdef int fill_offsets(const column* c, int64_t start, int64_t n, int64_t base, rp_record* rows,
                       rp_error* err) noexcept nogil:
-    """base: offset of row `start` where there is no such column."""
+    """Fill n offsets; base is the offset of row `start` if there is no such column."""
     cdef column here = c[0]
     cdef int64_t i
     if here.kind == ABSENT:

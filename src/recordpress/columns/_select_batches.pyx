@@ -17,8 +17,8 @@ from recordpress.columns._plan cimport failure, plan
 
 
 cdef inline bint wanted(const plan* p, const rp_batch* batch) noexcept nogil:
-    """False if the header alone says that no record of the entry is wanted. A v2 base timestamp is not the smallest
-    one, so only LogAppendTime says anything about an upper bound."""
+    """Return False if the header alone shows that no record of the entry is wanted. A v2 base timestamp is not the
+    smallest one, so only LogAppendTime sets an upper bound."""
     cdef int64_t last = rp_batch_last_offset(batch)
     if batch.magic == 2 and batch.attributes & RP_CONTROL and not p.control:
         return False
@@ -63,7 +63,7 @@ cdef int scan(const plan* p, walk* w, int64_t stop_after, batch_list* list, fail
 
 cdef int scan_entry(const plan* p, walk* w, int64_t start, int64_t stop_after, codec_context* context,
                     batch_list* list, failure* f) noexcept nogil:
-    """The entry at w.position. RP_END: with it there would be more than `stop_after` bytes, and it is not the first."""
+    """Scan the entry at w.position; return RP_END if it is not the first and exceeds `stop_after` bytes."""
     cdef const rp_batch* batch = &f.batch
     cdef int status = rp_batch_next(p.data, p.size, w.position, p.max_message_bytes, &f.batch, &f.error)
     cdef int64_t last, reached
@@ -96,7 +96,8 @@ cdef int scan_entry(const plan* p, walk* w, int64_t start, int64_t stop_after, c
 
 
 cdef inline int64_t first_offset(const rp_batch* batch, int64_t last) noexcept nogil:
-    """A v0/v1 wrapper's header has its last offset only: the first one is compared when it is decompressed."""
+    """Return the first offset; a v0/v1 wrapper's header has only the last one, so the first is compared after
+    decompression."""
     return last if batch.magic < 2 and rp_batch_codec(batch) else batch.base_offset
 
 
@@ -121,8 +122,8 @@ cdef void bad_header(const uint8_t* entry, int64_t position, rp_batch* batch) no
 
 
 cdef int end_at_bound(const plan* p, walk* w, codec_context* context, batch_list* list, failure* f) noexcept nogil:
-    """The entry that reaches over last_offset is the last one, and is not passed: a walk that resumes here finds the
-    rest of its records, and the right state of transactions."""
+    """End at the entry that reaches over last_offset without passing it: a walk that resumes here finds the rest of its
+    records, and the right state of transactions."""
     cdef walk ahead
     cdef bint aborted
     if walk_copy(&ahead, w) != RP_OK:
@@ -160,7 +161,7 @@ cdef inline int list_wanted(batch_list* list, int64_t reached, failure* f) noexc
 # --- READ_COMMITTED ---------------------------------------------------------------------------------------
 
 cdef bint is_abort_marker(codec_context* context, const uint8_t* entry, const rp_batch* batch) noexcept nogil:
-    """Whether the first record of a control batch has an ABORT key: int16 version, int16 type 0."""
+    """Return whether the first record of a control batch has an ABORT key: int16 version, int16 type 0."""
     cdef rp_source source
     cdef rp_error ignored
     cdef rp_cursor cursor
@@ -176,7 +177,7 @@ cdef bint is_abort_marker(codec_context* context, const uint8_t* entry, const rp
 
 
 cdef int64_t place_of(const isolation* state, int64_t producer_id) noexcept nogil:
-    """Where the producer is among those with an aborted transaction open; -1: nowhere."""
+    """Return the producer's place among those with an open aborted transaction; -1 if it has none."""
     cdef int64_t i
     for i in range(state.n_open):
         if state.open[i].producer_id == producer_id:
@@ -186,7 +187,7 @@ cdef int64_t place_of(const isolation* state, int64_t producer_id) noexcept nogi
 
 cdef bint is_aborted(isolation* state, codec_context* context, const uint8_t* entry,
                      const rp_batch* batch) noexcept nogil:
-    """Moves the state over one batch; whether its records belong to an aborted transaction."""
+    """Move the state over one batch; return whether its records belong to an aborted transaction."""
     cdef const aborted_transaction* reached
     cdef int64_t i
     if batch.magic < 2 or batch.producer_id < 0:

@@ -29,7 +29,7 @@ cdef enum:
 
 
 cdef Source source_of(object source, int64_t step, object start, object end, int64_t* position):
-    """`position` becomes where the walk begins in the view."""
+    """Return the source; `position` becomes the start of the walk in the view."""
     cdef Source self = Source.__new__(Source, source)
     if PyObject_CheckBuffer(source):
         self.view = InputView(source, "source")
@@ -65,8 +65,8 @@ cdef str advice(source):
 
 
 cdef int64_t left_in(file):
-    """Bytes from the file's position to its end; -1 if only reading shows. A file whose size is known here can also be
-    read at any position. Only plain files of Python and of recordpress.files are asked: an object that wraps
+    """Return the bytes from the file's position to its end; -1 if only reading shows. A file whose size is known can
+    also be read at any position. Only plain files of Python and of recordpress.files are examined: an object that wraps
     another file (gzip) may have its descriptor, but not its size."""
     if hasattr(file, "bytes_left"):
         return integer_of(file.bytes_left, "bytes_left", 0, INT64_MAX)
@@ -176,8 +176,8 @@ cdef class Source:
         return size if max(rest, step // LARGE_SHARE) < size <= step else step
 
     cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1:
-        """The size of the next view: `step` bytes, so that no few entries are left over for their own result. One
-        of a few large entries ends with the first of them, and the prefix of the next; the rest is copied.
+        """Return the size of the next view: `step` bytes, so that a few entries do not become a result of their own. A
+        view of a few large entries ends with the first of them, and the prefix of the next; the rest is copied.
 
         For a larger entry, views grow with the bytes that are there, never by its size field alone. If the file is
         known to hold the whole entry, the view becomes that large at once; if known not to, the rest is not read.

@@ -166,7 +166,7 @@ cdef int put_json_bytes(pooled* out, const uint8_t* p, size_t size, shown_as for
 
 
 cdef int put_csv_quoted(pooled* out, const uint8_t* p, size_t size) noexcept nogil:
-    """In quotes, with those inside doubled."""
+    """Write a text in quotes, with inner quotes doubled."""
     cdef const uint8_t* quote
     cdef size_t n
     if put(out, b'"', 1):

@@ -23,7 +23,8 @@ cdef value_kind kind_of(str format) except *:
 
 
 cdef object value_at(const array_data* a, value_kind kind, int64_t i):
-    """The value of row i: None, bool, int, str, bytes, a datetime in UTC, or a list of headers as `Record` has them."""
+    """Return the value of row i: None, bool, int, str, bytes, a datetime in UTC, or a list of headers as in
+    `Record`."""
     if not is_valid_at(a, i):
         return None
     if kind == BOOL:

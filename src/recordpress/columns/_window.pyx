@@ -72,8 +72,8 @@ cdef class Window:
             self.error = error_of(&f.error, &at)
 
     cdef bint read_header(self, const walk* start, int64_t there) except -1:
-        """read_headers() for the window of one entry of which the view has only the first bytes, up to `there`. False
-        if they do not suffice: aborted transactions are known by the first record of a control batch."""
+        """Read the header of the only entry in a window, of which the view has the bytes up to `there`. Return False if
+        they do not suffice: aborted transactions are known by the first record of a control batch."""
         cdef rp_batch batch
         cdef rp_error ignored
         if start.isolation.n_aborted:
@@ -124,7 +124,7 @@ cdef class Window:
         return 0
 
     cdef bint goes_on(self):
-        """Whether the rows are in a result that is still open."""
+        """Return whether the rows are in a result that is still open."""
         return self.runs.open != NULL and self.runs.n_chunks == 0
 
     cdef wait(self, Threads threads):
@@ -162,8 +162,8 @@ cdef class Window:
         return -1 if self.runs.went_back == NULL else self.runs.went_back.position
 
     cdef Columns columns(self, int64_t input_bytes):
-        """The chunks of all runs, in order, as one result. Once. Views keep `input_bytes` of input, or copies of what
-        they show if that is less than a quarter."""
+        """Return the chunks of all runs, in order, as one result; call it once. Views keep `input_bytes` of input, or
+        copies of what they show if that is less than a quarter."""
         cdef chunk_data* chunk
         cdef rp_error err
         cdef int64_t n = 0, shown = 0, i, j

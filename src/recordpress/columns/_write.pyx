@@ -53,7 +53,7 @@ ctypedef struct way:
 
 
 cdef size_t expected_size(const input_columns* c, int64_t n) noexcept nogil:
-    """About how many bytes of records n rows give. For views this is unknown without a pass over them."""
+    """Estimate the bytes of records in n rows; the bytes of views are unknown without a pass over them."""
     return n * RECORD_OVERHEAD + extent_of(&c.key, n) + extent_of(&c.value, n)
 
 

@@ -54,7 +54,7 @@ cdef int64_t sequence_at(const column_batches* b, int64_t offset) noexcept nogil
 
 
 cdef bint agrees(const column_batches* b, const input_columns* c, const int64_t* values, int64_t offset) noexcept nogil:
-    """Whether a row can be in the open batch, by its header."""
+    """Return whether a row can be in the open batch, by its header."""
     cdef int i
     for i in range(N_BATCH_COLUMNS):
         if i != SEQUENCE and values[i] != b.current[i]:
@@ -64,7 +64,7 @@ cdef bint agrees(const column_batches* b, const input_columns* c, const int64_t*
 
 cdef bint belongs(const column_batches* b, const input_columns* c, const int64_t* values,
                   int64_t offset) noexcept nogil:
-    """Whether a row is in the open batch."""
+    """Return whether a row is in the open batch."""
     if not b.open:
         return False
     return values[BASE_OFFSET] == b.current[BASE_OFFSET] if b.has_base_offset else agrees(b, c, values, offset)
@@ -239,7 +239,7 @@ cdef int64_t rows_of_batch(const table_batches* t, const input_columns* c, int64
 
 
 cdef void hide_times(const header_row* r, rp_record* rows, int64_t n) noexcept nogil:
-    """Under LogAppendTime a record's own timestamp cannot be read, so none is written."""
+    """Replace timestamps by the base under LogAppendTime, where a record's own one cannot be read."""
     cdef int64_t i
     if r.magic == 2 and r.attributes & RP_LOG_APPEND_TIME:
         for i in range(n):
@@ -272,7 +272,7 @@ cdef int write_array_by_table(set_writer* w, table_batches* t, const input_types
 
 
 cdef int end_of_table(set_writer* w, table_batches* t, rp_error* err) noexcept nogil:
-    """After the last row: end the open batch, and write the batches without records that are left."""
+    """End the open batch after the last row, and write the remaining batches without records."""
     if end_batch(w, t, err):
         return err.status
     while t.next < t.n:

@@ -78,7 +78,7 @@ cdef class _Work:
         return self.lines.w.at.part == self.lines.w.n_parts
 
     cdef int give_back(self, PooledBlock block) except -1:
-        """The block is used again, unless the receiver keeps the text."""
+        """Use the block again, unless the receiver keeps the text."""
         if references(<PyObject*>block) == 1 and self.spare.data == NULL:
             self.spare = block.buffer
             self.spare.size = 0
@@ -147,7 +147,7 @@ cdef class _Pipeline:
 
 
 def write_lines(results, write, kind="json", values="utf8", *, threads=1):
-    """The rows of results as lines, one result after another.
+    """Write the rows of results as lines, one result after another.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ cdef class ColumnRows(RowSource):
         return n
 
     cdef int refuse_append_time(self, const rp_record* rows, int64_t n) except -1:
-        """A batch with LogAppendTime has one timestamp for all its records."""
+        """Reject LogAppendTime: a batch with it has one timestamp for all its records."""
         cdef int64_t i
         for i in range(n):
             if rows[i].timestamp_type == LOG_APPEND_TIME:

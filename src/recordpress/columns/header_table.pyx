@@ -27,7 +27,7 @@ cdef const char* PLUGGABLE = "pluggable"
 
 
 cdef void put_name(const codec_table* codecs, int id, char* name) noexcept nogil:
-    """The codec's name, ended by zeros; the id as a digit without a name."""
+    """Write the codec's name, ended by zeros; for a codec without a name its id, a digit."""
     cdef const codec* row = row_of(codecs, id)
     memset(name, 0, NAME_ROOM)
     if id == RP_PLUGGABLE or row != NULL and strlen(row.name) >= NAME_ROOM:
@@ -57,7 +57,7 @@ cdef int add_row(header_rows* to, const rp_batch* batch, const codec_table* code
 
 cdef int scan(const uint8_t* data, int64_t size, const codec_table* codecs, header_rows* rows, int64_t* position,
               rp_error* err) noexcept nogil:
-    """position: bytes of whole entries so far."""
+    """Scan headers; position becomes the number of bytes of complete entries so far."""
     cdef rp_batch batch
     cdef int status
     while True:
@@ -243,7 +243,7 @@ cdef class BatchTable(ArrowRows):
 
 
 cdef uint8_t* buffer_of(chunk_data* chunk, size_t size) noexcept nogil:
-    """Zeroed memory that the chunk owns, otherwise NULL."""
+    """Return zeroed memory that the chunk owns; NULL: out of memory."""
     cdef rp_error ignored
     cdef pooled* block = &chunk.blocks[chunk.n_blocks]
     if pooled_reserve(block, size, &ignored) != RP_OK:

@@ -23,7 +23,7 @@ _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 
 def is_unfinished(name: str) -> bool:
-    """Whether a file has such a name as a `Writer` gives it until it is published.
+    """Return whether a file has such a name as a `Writer` gives it until it is published.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class RandomAccessFile(ABC):
         ...
 
     def read_exactly(self, position: int, length: int) -> bytes:
-        """Exactly these bytes, which lie before `size`.
+        """Return exactly these bytes, which lie before `size`.
 
         Raises
         ------
@@ -313,9 +313,8 @@ class FileSystem(ABC):
         raise FileExistsError(self.url(path))
 
     def fenced(self, fence: Fence | None) -> Self:
-        """The same store for a job and its tasks, which may outlive it: they publish and delete only while the fence is
-        there. None ends that. (On a local disk a renamed directory does more.)
-        """
+        """Return the same store for a job and its tasks, which may outlive it: they publish and delete only while the
+        fence exists. None ends that. (On a local disk a renamed directory does more.)"""
         made = copy(self)
         made._fence = fence
         return made

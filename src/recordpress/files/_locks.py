@@ -84,7 +84,7 @@ def _held(path: str | os.PathLike[str]) -> int | None:
 
 
 def is_at(path: str | os.PathLike[str], descriptor: int) -> bool:
-    """Whether an open file is still the one at a path, which is opened again because NFS may answer a stat from
+    """Return whether an open file is still the one at a path, which is opened again because NFS may answer a stat from
     memory."""
     try:
         there = os.open(path, os.O_RDONLY | _FLAGS)

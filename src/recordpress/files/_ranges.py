@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def coalesce(ranges: Iterable[tuple[int, int]], gap: int, largest: int) -> list[tuple[int, int]]:
-    """Fewer ranges that cover the given ones.
+    """Return fewer ranges that cover the given ones.
 
     Parameters
     ----------

@@ -156,7 +156,7 @@ class _ReadAhead(SequentialFile):
 def read_ahead(
     file: RandomAccessFile, start: int = 0, end: int | None = None, chunk: int = READ_AHEAD_BYTES
 ) -> SequentialFile:
-    """A file object over a part of a file, which fetches from a remote store ahead of its reader.
+    """Return a file object over a part of a file, which fetches from a remote store ahead of its reader.
 
     Parameters
     ----------

@@ -128,7 +128,7 @@ def _local_path(url: str) -> str:
 
 
 def _by_arrow(url: str, scheme: str) -> tuple[FileSystem, str]:
-    """pyarrow makes the file system from the start of the URL; the path, which may be a pattern, is left to us."""
+    """Let pyarrow create the file system from the start of the URL, without the path, which may be a pattern."""
     try:
         from pyarrow.fs import FileSystem as ArrowFileSystems
     except ImportError:

@@ -21,7 +21,7 @@ _STEM_BYTES = 200  # with the rest, less than the 255 bytes that a name may have
 
 @contextmanager
 def unfinished_file(target: Path) -> Iterator[tuple[Path, FileIO]]:
-    """A new file next to `target`, open for writing; unless it was renamed, it is removed at the end.
+    """Open a new file next to `target` for writing; remove it at the end unless it was renamed.
 
     Examples
     --------

@@ -139,7 +139,7 @@ class Walked(RandomAccessFile):
 
 @contextmanager
 def walked(file: RandomAccessFile, chunk: int = READ_AHEAD_BYTES) -> Iterator[RandomAccessFile]:
-    """The file as a forward walk should read it: a remote one by `Walked`, others as they are.
+    """Yield the file as a forward walk should read it: a remote one through `Walked`, others unchanged.
 
     Parameters
     ----------

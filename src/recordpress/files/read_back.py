@@ -46,13 +46,13 @@ class ReadBack(RandomAccessFile):
         return end - position
 
     def checksum(self) -> int:
-        """CRC-32C of the whole file, whose rest is read now."""
+        """Return the CRC-32C of the whole file, after reading its rest."""
         while self._end < self.size:
             self._read_on(self._end)
         return self._checksum
 
     def _read_on(self, position: int) -> None:
-        """The next chunk; what is in memory stays there from a position on."""
+        """Read the next chunk, and keep the bytes in memory from a position on."""
         kept = self._block[max(position - self._begin, 0) : self._end - self._begin]
         wanted = min(_CHUNK_BYTES, self.size - self._end)
         if len(self._block) < len(kept) + wanted:
@@ -67,7 +67,7 @@ class ReadBack(RandomAccessFile):
         self._end += got
 
     def close(self) -> None:
-        """Nothing: the file is not this object's."""
+        """Do nothing: the file is not this object's."""
 
 
 def publish_checked(

@@ -103,7 +103,7 @@ cdef uint8_t flags_of(const rp_batch* batch) noexcept nogil:
 
 
 cdef inline uint8_t* write_record(uint8_t* p, const rp_batch* batch, uint8_t flags, const rp_record* r) noexcept nogil:
-    """All but the headers; returns the end."""
+    """Write all of a record but its headers; return the end."""
     rp_store_be64(p, <uint64_t>r.offset)
     rp_store_be64(p + 8, <uint64_t>r.timestamp)
     p[16] = <uint8_t>r.timestamp_type

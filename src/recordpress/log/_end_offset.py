@@ -9,7 +9,7 @@ from recordpress.log._segment import Partition
 
 
 def end_offset(partition: Partition, *, complete: bool = False) -> int:
-    """The offset after the highest one of a partition: an append from there on uses none again.
+    """Return the offset after the highest one of a partition: an append from there on reuses none.
 
     In a log whose offsets ascend it is Kafka's log end offset. All headers of the last segment are read, and the last
     ones of the others; in a store, the last ones of two segments. A wrong base offset among the others is found by full

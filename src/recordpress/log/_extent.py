@@ -45,7 +45,8 @@ class Extent(NamedTuple):
 
 
 def is_checked(segment: Segment) -> bool:
-    """Whether its name and indexes are compared with headers: on this machine, where that is cheap, and on request."""
+    """Return whether its name and indexes are compared with headers: on this machine, where that is cheap, and on
+    request."""
     return segment.check_indexes or isinstance(segment.filesystem, LocalFileSystem)
 
 
@@ -66,7 +67,8 @@ def extent_of(segment: Segment) -> Extent | None:
 
 
 def begins_before_its_name(segment: Segment) -> bool:
-    """Whether the first offset of a segment is below its base offset; or there is damage, whose offsets are any."""
+    """Return whether the first offset of a segment is below its base offset; or there is damage, whose offsets are
+    any."""
     with suppress(FileNotFoundError), segment.open() as file:  # its reader reports it
         data = file.read_at(0, _WRAPPER_PREFIX)
         if len(data) == _WRAPPER_PREFIX and data[16] < 2 and data[17] & CODEC_BITS:
@@ -82,14 +84,14 @@ def _first_offset(file: FileRecords, header: BatchHeader) -> int:
 
 
 def end_of(segment: Segment) -> int | None:
-    """The offset after the last batch of a segment, or after a later one near its end; None without a batch."""
+    """Return the offset after the last batch of a segment, or after a later one near its end; None without a batch."""
     with segment.records(complete=False) as file:
         extent = _last_headers(segment, file).extent
     return None if extent is None else extent[1]
 
 
 def _last_headers(segment: Segment, file: FileRecords) -> HeaderWalk:
-    """A walk that came to the end, or to damage."""
+    """Return a walk that reached the end, or damage."""
     if INDEX_FILE_SUFFIX not in segment.files and file.size > _TAIL_BYTES:
         return _tail(segment, buffered(file.file))
     last = near_the_end(segment, file)
@@ -99,7 +101,7 @@ def _last_headers(segment: Segment, file: FileRecords) -> HeaderWalk:
 
 
 def last_known_offset(segment: Segment) -> int | None:
-    """The last offset in the index of a segment that is checked, or of the segment itself."""
+    """Return the last offset in the index of a checked segment, or of the segment itself."""
     if not is_checked(segment):
         return None
     try:
@@ -114,7 +116,7 @@ def last_known_offset(segment: Segment) -> int | None:
 
 
 def last_entry(segment: SegmentFiles) -> OffsetPosition | None:
-    """Of an offset index. Without entries it is that of one batch, or of small ones."""
+    """Return the last entry of an offset index. An index without entries belongs to one batch, or to small ones."""
     with suppress(FileNotFoundError, RecordpressError), segment.open_sibling(INDEX_FILE_SUFFIX) as file:
         at = file.size // ENTRY_SIZE * ENTRY_SIZE - ENTRY_SIZE
         data = file.read_exactly(at, ENTRY_SIZE) if at >= 0 else b""
@@ -125,14 +127,15 @@ def last_entry(segment: SegmentFiles) -> OffsetPosition | None:
 
 
 def _tail(segment: Segment, file: RandomAccessFile) -> HeaderWalk:
-    """A walk that came to the end, from a batch near it."""
+    """Return a walk that reached the end from a batch near it."""
     walk = last_entries(segment.base_offset, file)
     # without any the last batch is larger than most, or damaged
     return _walked(walk or HeaderWalk(file, position=file.start), segment)
 
 
 def last_entries(base_offset: int, file: RandomAccessFile) -> HeaderWalk | None:
-    """A walk from a batch in the last MiB on, from which entries lead to the end of a file; remote, that is one read.
+    """Return a walk from a batch in the last MiB, from which entries lead to the end of a file; a remote file is read
+    once.
 
     A record's value may itself be a batch: if that is found first, it does not lead to the end.
     """
@@ -151,7 +154,7 @@ def last_entries(base_offset: int, file: RandomAccessFile) -> HeaderWalk | None:
 
 
 def _walked(walk: HeaderWalk, segment: Segment) -> HeaderWalk:
-    """The walk, once it came to the end, over damage too."""
+    """Return the walk after it reached the end, over damage too."""
     while True:
         try:
             walk.pass_over(walk.end)
@@ -162,7 +165,8 @@ def _walked(walk: HeaderWalk, segment: Segment) -> HeaderWalk:
 
 
 def near_the_end(segment: SegmentFiles, file: FileRecords) -> HeaderWalk:
-    """From the last index entry on, if a batch begins there; without an index in a store, from a batch near the end."""
+    """Return a walk from the last index entry, if a batch begins there; without an index in a store, from a batch near
+    the end."""
     entry = last_entry(segment)
     if entry is None and file.file.is_remote:
         return last_entries(segment.base_offset, file.file) or file.headers()
@@ -177,12 +181,13 @@ def near_the_end(segment: SegmentFiles, file: FileRecords) -> HeaderWalk:
 
 
 def is_wrapper(header: BatchHeader | Batch) -> bool:
-    """Whether records have other offsets than the header says: of a compressed v0/v1 message it has the last one."""
+    """Return whether records have other offsets than the header says: of a compressed v0/v1 message it has the last
+    one."""
     return header.magic < 2 and header.is_compressed
 
 
 def offsets_in(file: FileRecords, header: BatchHeader) -> list[Window]:
-    """The offsets of a batch's records, as windows; only where its header does not say them, its records are read."""
+    """Return the offsets of a batch's records, as windows; read its records only if its header leaves them open."""
     if header.records_count == header.last_offset - header.base_offset + 1:
         return [(header.base_offset, header.last_offset + 1)]
     if header.records_count == 0:
@@ -199,7 +204,7 @@ class Offsets(NamedTuple):
 
 
 def offsets_of_records(file: FileRecords, header: BatchHeader) -> Offsets | None:
-    """None: they are damaged, which their reader reports."""
+    """Return the offsets of the records; None if they are damaged, which their reader reports."""
     try:
         data = file.entry(header.position, header.size)
         check_crcs = is_wrapper(header)

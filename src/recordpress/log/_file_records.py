@@ -120,7 +120,7 @@ class FileRecords:
         self.file.close()
 
     def chunks(self) -> Iterator[tuple[int, memoryview]]:
-        """Whole entries, about 16 MiB at a time and at least one, each chunk with its position.
+        """Yield complete entries, about 16 MiB at a time and at least one, each chunk with its position.
 
         A chunk ends before the first entry that begins at a multiple of 16 MiB or later, counted from the beginning of
         the file. So a part of the file that begins there has the chunks that the whole file has.
@@ -204,7 +204,7 @@ class FileRecords:
                 raise wrong
 
     def _passes(self, walk: HeaderWalk, error: RecordpressError, on_corrupt: OnCorrupt) -> bool:
-        """Whether an intact entry follows an error, which is not zeros at the end of the log."""
+        """Return whether an intact entry follows an error, which is not zeros at the end of the log."""
         try:
             self.check_end(walk, error)
         except RecordpressError as damage:
@@ -234,7 +234,7 @@ class FileRecords:
         size: ResultSize | None = None,
         **options: Any,
     ) -> Iterator[Columns]:
-        """The records as columns.
+        """Yield the records as columns.
 
         Parameters
         ----------
@@ -274,7 +274,8 @@ class FileRecords:
         size: ResultSize | None,
         options: dict[str, Any],
     ) -> Generator[Columns, None, int | None]:
-        """Up to the end, or to damage after which no entry is whole; returns where to go on, if `skip`."""
+        """Yield records up to the end, or up to damage without an intact entry after it; return where to resume, if
+        `skip`."""
         options["on_corrupt"] = "skip" if skip else "raise"
         is_zero = False
         with read_ahead(self.file, position) as source:
@@ -328,7 +329,7 @@ class FileRecords:
         return is_framing
 
     def _next_entry(self, walk: HeaderWalk, error: RecordpressError, next_offset: int | None) -> int | None:
-        """Where the next intact entry begins; otherwise None. The damage before it is a finding."""
+        """Return where the next intact entry begins; otherwise None. The damage before it is a finding."""
         self.trailing_bytes = 0  # these bytes are not the end of the file, or not one that it may have
         start = walk.position
         found = walk.search(start + 1, self.base_offset, min(self.base_offset + INT32_MAX, INT64_MAX))
@@ -340,7 +341,8 @@ class FileRecords:
         return walk.position if found else None
 
     def _is_zero(self, position: int) -> bool:
-        """Whether the entry there is nothing but zeros, so that it may be the tail of a file that was preallocated."""
+        """Return whether the entry there is nothing but zeros, so that it may be the tail of a file that was
+        preallocated."""
         return not any(self.read(position, min(ENTRY_PREFIX, self.size - position)))
 
     def _end(self, position: int, next_offset: int | None) -> None:
@@ -352,7 +354,7 @@ class FileRecords:
                 self.tail = tail_of(self.file, position, self.size, next_offset, self.complete)
 
     def read(self, position: int, size: int) -> bytes:
-        """Exactly these bytes.
+        """Return exactly these bytes.
 
         Raises
         ------
@@ -362,7 +364,7 @@ class FileRecords:
         return self.file.read_exactly(position, size)
 
     def entry(self, position: int, size: int) -> bytes:
-        """The bytes of an entry whose header was read.
+        """Return the bytes of an entry whose header was read.
 
         Raises
         ------
@@ -372,7 +374,7 @@ class FileRecords:
         return read_entry(self.file, position, size)
 
     def _chunk(self) -> memoryview:
-        """The whole entries in the next chunk; none where the tail begins."""
+        """Return the complete entries in the next chunk; none where the tail begins."""
         position = self.valid_bytes
         left = self.size - position
         wanted = CHUNK_BYTES - position % CHUNK_BYTES
@@ -412,7 +414,7 @@ class ResultSize:
         self._stored = _FIRST_BYTES
 
     def results(self, iterator: ColumnsIterator) -> Iterator[Columns]:
-        """The results of an iteration."""
+        """Yield the results of an iteration."""
         iterator.batch_bytes = self._stored
         before = 0
         for columns in iterator:

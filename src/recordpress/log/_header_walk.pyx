@@ -113,7 +113,7 @@ cdef class HeaderWalk:
     # --- entries ------------------------------------------------------------------------------------------------
 
     cdef int header(self, int64_t position) except -1:
-        """The status of the entry there; its header goes to `batch`."""
+        """Return the status of the entry there, and read its header into `batch`."""
         cdef int64_t at
         cdef int status
         if position >= self.end:
@@ -142,7 +142,7 @@ cdef class HeaderWalk:
         return True
 
     cdef inline void note_order(self, bint is_wrapper) noexcept:
-        """A wrapper's header has its last offset only."""
+        """Note the order of offsets; a wrapper's header has only its last one."""
         cdef int64_t first = self.last_offset if is_wrapper else self.batch.base_offset
         self.has_wrappers |= is_wrapper
         if self.any:
@@ -163,7 +163,7 @@ cdef class HeaderWalk:
         return header_of(&self.batch)
 
     def find_offset(self, target):
-        """The first entry whose last offset is at least `target`; otherwise None. It is not passed."""
+        """Return the first entry whose last offset is at least `target`; otherwise None. It is not passed."""
         cdef int64_t wanted = target
         while self.step():
             if self.last_offset >= wanted:
@@ -172,7 +172,7 @@ cdef class HeaderWalk:
         return None
 
     def find_timestamp(self, target):
-        """The first entry whose largest timestamp is at least `target`; otherwise None. It is not passed."""
+        """Return the first entry whose largest timestamp is at least `target`; otherwise None. It is not passed."""
         cdef int64_t wanted = target
         while self.step():
             if self.batch.max_timestamp >= wanted:
@@ -204,19 +204,20 @@ cdef class HeaderWalk:
             any, before = True, self.highest
 
     def transactional(self):
-        """The headers of all batches of transactions from here on."""
+        """Yield the headers of all following batches of transactions."""
         while self.step():
             if self.batch.magic == 2 and self.batch.attributes & RP_TRANSACTIONAL:
                 yield header_of(&self.batch)
 
     def idempotent(self):
-        """The headers of all batches with a producer id from here on, also those of markers."""
+        """Yield the headers of all following batches with a producer id, markers included."""
         while self.step():
             if self.batch.magic == 2 and self.batch.producer_id >= 0:
                 yield header_of(&self.batch)
 
     def table(self, most, check_crcs):
-        """The next headers as a `BatchTable`, and a byte for each, whether its checksum is right, if that is asked."""
+        """Return the next headers as a `BatchTable`, and for each a byte that shows whether its checksum is right, on
+        request."""
         cdef BatchTable table = new_table()
         cdef const codec_table* codecs = &(<CodecTable>table_of(None)).rows
         cdef int64_t room = integer_of(most, "most", 1, 1 << 24)
@@ -240,7 +241,7 @@ cdef class HeaderWalk:
     # --- checksums ----------------------------------------------------------------------------------------------
 
     cdef uint32_t checksum(self, int64_t start, int64_t end, bint v2) except? 0:
-        """Of these bytes of the file, window by window."""
+        """Compute the checksum of these bytes of the file, window by window."""
         cdef uint32_t crc = 0
         cdef int64_t part
         cdef const uint8_t* p
@@ -265,7 +266,7 @@ cdef class HeaderWalk:
         return False
 
     def checksum_error(self):
-        """The error of the checksum of the entry that was passed last; None if it is right."""
+        """Return the error of the checksum of the last passed entry; None if it is right."""
         cdef rp_batch batch = self.batch
         cdef place at
         if self.crc_is_right(&batch):
@@ -274,13 +275,14 @@ cdef class HeaderWalk:
         return error_of(&self.error, &at)
 
     def checksum_of(self, start, end):
-        """The CRC-32C of these bytes of the file."""
+        """Return the CRC-32C of these bytes of the file."""
         return self.checksum(integer_of(start, "start", 0, self.end), integer_of(end, "end", 0, self.end), True)
 
     # --- a truncated entry ------------------------------------------------------------------------------------
 
     def prefix(self):
-        """Base offset and size field of the entry here, which may be cut; None for less than its magic."""
+        """Return base offset and size field of the entry here, which may be truncated; None if it ends before its
+        magic."""
         if self.end - self.position < RP_ENTRY_PREFIX:
             return None
         self.need(self.position, RP_ENTRY_PREFIX)
@@ -288,7 +290,7 @@ cdef class HeaderWalk:
         return <int64_t>rp_load_be64(p), <int32_t>rp_load_be32(p + RP_SIZE_OFFSET)
 
     def ends_with_file(self):
-        """Whether the entry here is a v2 batch whose checksum is right if it ends with the file."""
+        """Return whether the entry here is a v2 batch whose checksum is right if it ends with the file."""
         if self.end - self.position < RP_BATCH_HEADER:
             return False
         self.need(self.position, RP_BATCH_HEADER)
@@ -299,7 +301,7 @@ cdef class HeaderWalk:
     # --- going on after damage ------------------------------------------------------------------------------------
 
     def at_entry(self, position, first_offset, last_offset):
-        """Whether the bytes there look like the header of an entry with offsets in this range; True at the end.
+        """Return whether the bytes there look like the header of an entry with offsets in this range; True at the end.
 
         A truncated entry looks like one.
         """
@@ -363,8 +365,8 @@ cdef class HeaderWalk:
 
 cdef int64_t candidate(const uint8_t* data, int64_t at, int64_t most, int64_t end, int64_t first,
                        int64_t last) noexcept nogil:
-    """The first place from `at` on and before `most` where a base offset in the range, a size and a magic lie as in a
-    header; otherwise -1. All count from `data`, also the end of the file."""
+    """Return the first place from `at` on and before `most` where a base offset in the range, a size and a magic lie as
+    in a header; otherwise -1. All count from `data`, also the end of the file."""
     cdef uint64_t range = <uint64_t>last - <uint64_t>first
     cdef int64_t size
     while at < most:

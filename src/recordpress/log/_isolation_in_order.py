@@ -17,7 +17,7 @@ from recordpress.record.header import BatchHeader
 
 
 def committed(segments: Sequence[Segment], isolation: Isolation, skip: bool) -> Isolation:
-    """The same with the places of aborted batches."""
+    """Return the isolation with the places of aborted batches."""
     search = _Search(skip)
     for segment in segments:
         try:

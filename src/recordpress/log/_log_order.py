@@ -130,7 +130,7 @@ class Frontier:
     # --- the offsets that come before -------------------------------------------------------------------------------
 
     def _taken(self, first: int, end: int) -> Iterator[tuple[int, int, str]]:
-        """The parts of a window of offsets that earlier records have."""
+        """Yield the parts of a window of offsets that earlier records have."""
         self._walk_what_may_have(first, end)
         at = bisect_right(self._ends, first)
         while at < len(self._starts) and self._starts[at] < end:
@@ -217,8 +217,8 @@ def runs_of(
     aborted: Container[tuple[str, int]],
     skip: bool,
 ) -> list[Run]:
-    """The parts of a segment from the byte `begin` on that are to be read, up to damage that is not skipped; that, and
-    what follows, is the last one. What is skipped is in the findings."""
+    """Return the parts of a segment to read from the byte `begin` on, up to damage that is not skipped; that damage,
+    with everything after it, is the last part. Skipped parts are in the findings."""
     runs: list[Run] = []
 
     def add(run: Run) -> None:
@@ -313,7 +313,7 @@ class OverlapCandidates:
         self._known: list[tuple[int, Segment]] = []
 
     def add(self, segment: Segment) -> None:
-        """The next one."""
+        """Add the next segment."""
         offset = last_known_offset(segment)
         self._near = self._near[1 - NEAR :] if is_checked(segment) else []
         self._near.append(segment)

@@ -57,7 +57,7 @@ class EntryPlace(NamedTuple):
 
 
 def entry_places(segment: Segment, positions: list[int]) -> list[EntryPlace | None]:
-    """Where the first entries at these positions or later begin, if no index says it: by one walk over the headers."""
+    """Find the first entries at these positions or later without an index, by one walk over the headers."""
     entry = last_entry(segment) if is_checked(segment) else None
     if is_checked(segment) and (entry is None or not entry.position):
         with (
@@ -77,7 +77,7 @@ def part_of(
     start_place: EntryPlace | None = None,
     end_place: EntryPlace | None = None,
 ) -> Segment:
-    """The batches of a segment that begin at the byte `start` or later, and before the byte `end`.
+    """Return the batches of a segment that begin at the byte `start` or later, and before the byte `end`.
 
     A known place counts if an intact batch is there: the file may be another one by now.
     """
@@ -92,7 +92,7 @@ def part_of(
 
 
 def part_between(segment: Segment, start: int, end: int) -> SegmentPart:
-    """The batches between two places where batches begin."""
+    """Return the batches between two places where batches begin."""
     same: dict[str, Any] = {one.name: getattr(segment, one.name) for one in fields(Segment)}
     whole = segment.whole if isinstance(segment, SegmentPart) else segment
     return SegmentPart(**same | {"size": end - start, "is_last": False}, whole=whole, start=start, end=end)
@@ -107,7 +107,7 @@ def _index_of(segment: Segment) -> OffsetIndex | None:
 def _entry_from(
     segment: Segment, file: RandomAccessFile, index: OffsetIndex | None, position: int, known: EntryPlace | None
 ) -> EntryPlace:
-    """Where the first entry at a position or later begins, or the file's end."""
+    """Return the place of the first entry at a position or later, or the file's end."""
     if position <= 0 or position >= file.size:
         return EntryPlace(max(0, min(position, file.size)), None)
     if known is not None and (known.position == file.size or _is_sound(file, known.position)):
@@ -128,7 +128,8 @@ def _walked_to(walk: HeaderWalk, segment: Segment, position: int) -> int:
 
 
 def _indexed(segment: Segment, file: RandomAccessFile, index: OffsetIndex, position: int) -> HeaderWalk | None:
-    """From the last index entry before a position on, if the log agrees with it; in a store nothing else is read."""
+    """Return a walk from the last index entry before a position, if the log agrees with it; in a store nothing else is
+    read."""
     number = bisect_left(index, position, key=lambda entry: entry.position)
     if not number:
         return HeaderWalk(file)
@@ -140,7 +141,7 @@ def _indexed(segment: Segment, file: RandomAccessFile, index: OffsetIndex, posit
 
 
 def _is_sound(file: RandomAccessFile, position: int, offset: int = INT64_MAX) -> bool:
-    """Whether an intact batch is there that may have this offset, or be before it."""
+    """Return whether an intact batch is there that may have this offset, or be before it."""
     with suppress(RecordpressError):
         walk = HeaderWalk(file, position=min(position, file.size))
         header = next(walk, None)
@@ -149,7 +150,7 @@ def _is_sound(file: RandomAccessFile, position: int, offset: int = INT64_MAX) ->
 
 
 def _passes(walk: HeaderWalk, position: int) -> bool:
-    """Whether whole entries lead to a position, or to a file's end before it."""
+    """Return whether whole entries lead to a position, or to a file's end before it."""
     with suppress(RecordpressError):
         walk.pass_over(position)
         return True
@@ -157,7 +158,7 @@ def _passes(walk: HeaderWalk, position: int) -> bool:
 
 
 def _reached(walk: HeaderWalk, position: int) -> int:
-    """Where a walk passed a position; the file's end if it ended before it."""
+    """Return where a walk passed a position; the file's end if it ended before it."""
     return walk.position if walk.position >= position else walk.end
 
 
@@ -172,7 +173,7 @@ def _by_search(segment: Segment, file: RandomAccessFile, position: int) -> int:
 
 
 def _leads_on(walk: HeaderWalk) -> bool:
-    """Whether entries with rising offsets follow one another from here on."""
+    """Return whether entries with rising offsets follow one another from here on."""
     next_offset = 0
     try:
         for _ in range(_PROOF_BATCHES):

@@ -24,7 +24,7 @@ from recordpress.record.header import BatchHeader
 
 
 def isolation_of_part(segments: Sequence[Segment], parts: Sequence[Segment], *, skip: bool = False) -> Isolation:
-    """The aborted and open transactions that matter to some of a partition's segments."""
+    """Find the aborted and open transactions that matter to some of a partition's segments."""
     search = _PartSearch(list(segments), skip)
     search.run_for(parts)
     if search.descends or any(begins_before_its_name(segment) for segment in segments if is_checked(segment)):
@@ -38,19 +38,19 @@ def isolation_of_part(segments: Sequence[Segment], parts: Sequence[Segment], *, 
 
 
 def reading_isolation(segments: Sequence[Segment], skip: bool) -> Isolation:
-    """What a read_committed reader of all of a partition leaves out."""
+    """Return the records that a read_committed reader of a whole partition omits."""
     search = TransactionSearch([*segments], skip, check_indexes=any(segment.check_indexes for segment in segments))
     isolation = search.run()
     return committed(segments, isolation, skip) if search.descends else isolation
 
 
 def has_state(segments: Sequence[Segment], number: int) -> bool:
-    """Whether a file says what is open at the start of this segment."""
+    """Return whether a file says what is open at the start of this segment."""
     return not number or _snapshot_of(segments, number) is not None
 
 
 def _snapshot_of(segments: Sequence[Segment], number: int) -> Segment | None:
-    """The segment whose ``.snapshot`` is that of the start of this one."""
+    """Return the segment whose ``.snapshot`` is that of the start of this one."""
     before, segment = segments[number - 1 : number + 1]
     found = before if before.is_tiered else segment
     return found if ".snapshot" in found.files or (found.is_tiered and found.files) else None
@@ -80,7 +80,7 @@ class _PartSearch(TransactionSearch):
         raise CorruptRecordError("the file was removed while the log was read", file=part.url, rule="log directory")
 
     def _after(self, part: Segment, number: int) -> None:
-        """The ends of what is open at the end of the parts."""
+        """Find the ends of the transactions that are open at the end of the parts."""
         rest = list(self.log[number + 1 :])
         if isinstance(part, SegmentPart):
             rest.insert(0, part_of(part.whole, part.end, None, EntryPlace(part.end, None)))
@@ -128,7 +128,7 @@ class _PartSearch(TransactionSearch):
                 self.error = error
 
     def known_before(self, number: int) -> int:
-        """The last segment, up to this one, at whose start the open transactions are known; these are `open`."""
+        """Find the last segment, up to this one, with known open transactions at its start; these become `open`."""
         for at in range(number, 0, -1):
             found = _snapshot_of(self.log, at)
             if found is not None and (state := self.snapshot_of(found)) is not None:

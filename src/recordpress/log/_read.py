@@ -164,7 +164,7 @@ class LogReader(StreamedRows):
         return self._passed + (self._file.valid_bytes if self._file else 0)
 
     def _fields(self) -> tuple[Field, ...]:
-        """The schema, which needs no record; wrong names and options are refused here."""
+        """Return the schema, which needs no record; reject wrong names and options."""
         columns = read_columns(b"", self._of_records, **self._options.decoding())
         of_records = dict(zip(columns.column_names, columns.schema, strict=True))
         return tuple(
@@ -218,7 +218,7 @@ class LogReader(StreamedRows):
         self.close()
 
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
-        """pandas asks for an array if it does not know an object."""
+        """Raise an error: pandas tries an array for an unknown object."""
         raise ArgumentTypeError("a reader is not a NumPy array. For a pandas frame: to_pandas()", field="columns")
 
     def __arrow_c_stream__(self, requested_schema: CapsuleType | None = None) -> CapsuleType:
@@ -298,7 +298,7 @@ class LogReader(StreamedRows):
             raise isolation.error  # where the records end before the damage that hides markers
 
     def _is_outside(self, segment: Segment, following: Sequence[Segment], walk: _Walk) -> bool:
-        """Whether all offsets of a segment are outside the range; it is passed then."""
+        """Return whether all offsets of a segment are outside the range; it is passed then."""
         start = self._options.start_offset
         if (start is None and walk.end is None) or walk.is_placed or isinstance(segment, SegmentPart):
             return False
@@ -349,7 +349,7 @@ class LogReader(StreamedRows):
             yield from self._read_placed(segment, at, end, walk)
 
     def _read_placed(self, segment: Segment, at: int, end: int | None, walk: _Walk) -> Iterator[Columns]:
-        """The rest of a segment whose offsets do not ascend, run by run."""
+        """Read the rest of a segment whose offsets do not ascend, run by run."""
         options, isolation = self._options, walk.isolation
         begin = segment.start if isinstance(segment, SegmentPart) else 0
         if at > begin:
@@ -408,7 +408,7 @@ class LogReader(StreamedRows):
         walk.is_stopped = self._options.on_corrupt == "stop" and bool(file.findings)
 
     def _start(self, segment: Segment, file: FileRecords, walk: _Walk) -> _Start | None:
-        """Where to begin; `_NOTHING` if no record is wanted; None if the offsets do not ascend."""
+        """Return where to begin; `_NOTHING` if no record is wanted; None if the offsets do not ascend."""
         start_offset = self._options.start_offset
         if not is_checked(segment):
             return self._start_by_indexes(segment, file, walk)
@@ -491,7 +491,7 @@ class _Walk:
 
 
 def _refuse_two(error: BaseException, what: str) -> None:
-    """A generator that runs raises a bare ValueError."""
+    """Raise InUseError for the bare ValueError of a running generator."""
     if isinstance(error, ValueError) and str(error) == "generator already executing":
         raise InUseError(f"the reader cannot be {what}") from None
 

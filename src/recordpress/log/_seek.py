@@ -83,13 +83,12 @@ class SegmentSeek:
         return None if walk is None or header is None else (walk, header.position, header.base_offset)
 
     def offset(self, target: int) -> BatchHeader | None:
-        """The first batch whose last offset is at least `target`; None if it would be after this segment."""
+        """Return the first batch whose last offset is at least `target`; None if it is after this segment."""
         return self._hop(target).find_offset(target)
 
     def timestamp(self, target: int, start_offset: int = 0) -> RecordPlace | None:
-        """The first record from `start_offset` on whose timestamp is at least `target`, in ms, as Kafka's ListOffsets
-        finds it (FileRecords.searchForTimestamp); otherwise None in this segment.
-        """
+        """Return the first record from `start_offset` on whose timestamp is at least `target`, in ms, as Kafka's
+        ListOffsets finds it (FileRecords.searchForTimestamp); otherwise None in this segment."""
         walk = self._hop(max(start_offset, self._before(target)))
         while header := walk.find_timestamp(target):
             for record in self._records(header):
@@ -101,7 +100,7 @@ class SegmentSeek:
     # --- hints ------------------------------------------------------------------------------------------------------
 
     def _hop(self, target: int) -> HeaderWalk:
-        """A walk that begins at or before the batch with this offset."""
+        """Return a walk that begins at or before the batch with this offset."""
         index = self.index
         if index is None and target > self.base_offset and self._last_entries is not None:
             [walk, at, first] = self._last_entries
@@ -120,7 +119,8 @@ class SegmentSeek:
         return HeaderWalk(self.file, position=entry.position)
 
     def _contradiction(self, entry: OffsetPosition) -> str:
-        """An entry's error by the log: a batch must begin there, and this or a later one must end with its offset."""
+        """Return an entry's error by the log: a batch must begin there, and this or a later one must end with its
+        offset."""
         if entry.position >= self.file.size:
             return f"position {entry.position} is not in the log, which has {self.file.size} bytes"
         walk = HeaderWalk(self.file, position=entry.position)
@@ -136,7 +136,7 @@ class SegmentSeek:
         return ""
 
     def _is_indexed(self, header: BatchHeader, entry: OffsetPosition) -> bool:
-        """Brokers up to 0.11 put another offset than the last one of the batch into the index."""
+        """Return whether an index entry fits a batch; brokers up to 0.11 wrote another offset than its last one."""
         if header.last_offset == entry.offset:
             return True
         if header.position != entry.position:
@@ -146,7 +146,7 @@ class SegmentSeek:
         return first <= entry.offset
 
     def _before(self, target: int) -> int:
-        """An offset up to which no record has a timestamp of `target` or later, by the time index."""
+        """Return an offset up to which no record has a timestamp of `target` or later, by the time index."""
         times = self.time_index
         # strictly before: entries that share a timestamp cannot be distinguished
         entry = times.lookup(target - 1) if times is not None else None

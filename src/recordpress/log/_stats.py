@@ -115,7 +115,7 @@ class LogStats:
     findings: list[Finding] = field(default_factory=list)
 
     def ratio(self, codec: str) -> float | None:
-        """Bytes before compression divided by bytes after it; None if unknown."""
+        """Return the bytes before compression divided by the bytes after it; None if unknown."""
         before, after = self.ratio_of.get(codec, (0, 0))
         if codec == "none":
             return 1.0

@@ -134,8 +134,9 @@ def _size(value: Any, least: int = 0) -> int:
 
 
 def _chunk_sizes(text: str, count: int) -> list[int]:
-    """A zstd frame in base64. In it: count, the smallest value, bytes per value; the differences to the smallest
-    value; the last value as an int32 (ChunkSizesBinaryCodec). Lists of one value or none are shorter."""
+    """Decode the chunk sizes: a zstd frame in base64 with count, the smallest value, bytes per value; the differences
+    to the smallest value; the last value as an int32 (ChunkSizesBinaryCodec). Lists of one value or none are
+    shorter."""
     try:
         data = decompress(base64.b64decode(text, validate=True), "zstd", max_decompressed_bytes=16 + 4 * count)
         [found] = struct.unpack_from(">i", data)

@@ -109,7 +109,7 @@ class PartitionRead:
         self.end_offset = max(self.start_offset, segment.base_offset if found is None else found)
 
     def read(self, offset: int, max_bytes: int, minimum_one_batch: bool, end_offset: int | None = None) -> LogRead:
-        """What a fetch from an offset reads."""
+        """Return what a fetch from an offset reads."""
         until = self.end_offset if end_offset is None else min(end_offset, self.end_offset)
         if offset >= until:
             return LogRead(b"")
@@ -124,7 +124,7 @@ class PartitionRead:
         return LogRead(b"")
 
     def isolation(self, high_watermark: int) -> Isolation:
-        """The aborted transactions, and the last stable offset below a high watermark.
+        """Return the aborted transactions, and the last stable offset below a high watermark.
 
         All headers of a log that is not remote are read, also after damage.
         """
@@ -153,7 +153,7 @@ class PartitionRead:
         return LogRead(file.read_at(header.position, length), most < header.size, bound)
 
     def _upper_bound(self, number: int, seek: SegmentSeek, position: int) -> int:
-        """LogSegment.fetchUpperBoundOffset."""
+        """Return the upper bound of a fetch (LogSegment.fetchUpperBoundOffset)."""
         index: Sequence[OffsetPosition] = seek.index or ()
         if index and index[-1].position and (slot := _upper_slot(index, position)) < len(index):
             return index[slot].offset
@@ -166,7 +166,7 @@ class PartitionRead:
         return self.end_offset
 
     def _position_of(self, seek: SegmentSeek, offset: int, size: int) -> int:
-        """Where reading ends that ends before an offset."""
+        """Return the position at which a read up to an offset ends."""
         if offset >= self.end_offset:
             return size
         header = seek.offset(offset)
@@ -174,7 +174,8 @@ class PartitionRead:
 
 
 def _upper_slot(index: Sequence[OffsetPosition], position: int) -> int:
-    """AbstractIndex.smallestUpperBoundSlotFor: an entry for the position itself counts only if the search meets it."""
+    """Search as AbstractIndex.smallestUpperBoundSlotFor: an entry for the position itself counts only if the search
+    meets it."""
     last = len(index) - 1
     warm = max(0, last - _WARM_ENTRIES)
     if index[warm].position < position:

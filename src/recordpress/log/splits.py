@@ -89,7 +89,7 @@ class LogSplit:
     files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
 
     def located(self) -> Partition:
-        """A partition of these segments and parts of segments, of which none is empty."""
+        """Return a partition of these segments and parts of segments, none of which is empty."""
         last = len(self.segments) - 1
         parts = [
             part_of(
@@ -105,20 +105,20 @@ class LogSplit:
         return Partition(self.topic, self.partition, self.url, kept, self.files)
 
     def _whole(self) -> tuple[Segment, ...]:
-        """All segments of the partition."""
+        """Return all segments of the partition."""
         opened = [one for files, path in self.places for one in open_paths(path, files).partitions]
         same = [one for one in opened if (one.topic, one.partition) == (self.topic, self.partition)]
         [whole] = merged(same)
         return whole.segments if not self.segments[0].check_indexes else with_checks([whole])[0].segments
 
     def isolation(self, parts: Partition, skip: bool) -> Isolation:
-        """What read_committed leaves out of these parts."""
+        """Return the records that read_committed omits from these parts."""
         if not parts.segments:
             return Isolation((), None, None, ())
         return isolation_of_part(self._whole(), parts.segments, skip=skip)
 
     def reached(self, parts: Partition, check_crcs: bool = False) -> Frontier:
-        """How far other splits read the partition."""
+        """Return how far other splits read the partition."""
         first = parts.segments[0] if parts.segments else self.segments[0]
         before = (*self.before, *(one for one in self.segments if one.base_offset < first.base_offset))
         ends = [first.extent_before[1] if isinstance(first, SegmentPart) and first.extent_before else None]
@@ -139,7 +139,7 @@ class LogSplit:
         return found
 
     def without_deleted_segments(self) -> tuple[LogSplit | None, list[Finding]]:
-        """The split without the files that were deleted since it was planned; None if all were."""
+        """Return the split without the files that were deleted since it was planned; None if all were."""
         kept = tuple(one for one in self.segments if _is_there(one))
         findings = [
             Finding(one.url, None, one.size, one.base_offset, "failOnDataLoss", "the file is gone: it is not read")
@@ -194,7 +194,7 @@ def plan(
     whole_segments: bool = False,
     with_files: bool = False,
 ) -> list[TaskSplits]:
-    """The splits of tasks of about the same size."""
+    """Return the splits of tasks of about the same size."""
     packer = _Packer(task_bytes, most_offsets)
     for partition in partitions:
         start, end = (ranges or {}).get(str(partition), (None, None))
@@ -242,7 +242,7 @@ class _Packer:
 
 
 def _joined(splits: list[LogSplit]) -> Iterator[LogSplit]:
-    """Splits of one partition become one."""
+    """Join splits of one partition."""
     run: list[LogSplit] = []
     for split in splits:
         if run and not (split.continues(run[0]) and run[-1].end is None):
@@ -264,8 +264,8 @@ def _one(run: list[LogSplit]) -> LogSplit:
 def _splits_of(
     partition: Partition, start: int | None, end: int | None, with_offsets: bool, committed: bool
 ) -> Iterator[tuple[LogSplit, int | None]]:
-    """The smallest splits of a partition that are not parts of segments, each with how many offsets it may have, if
-    that is asked and known."""
+    """Yield the smallest splits of a partition that are not parts of segments, each with the maximum number of its
+    offsets, if that is requested and known."""
     segments = partition.segments
     places = tuple(dict.fromkeys((one.filesystem, one.filesystem.parent(one.path)) for one in segments))
     passed = OverlapCandidates()
@@ -319,7 +319,7 @@ def _extents(segments: Sequence[Segment]) -> Iterator[Extent]:
 
 
 def _runs(segments: Sequence[Segment], committed: bool) -> Iterator[list[int]]:
-    """The segments by themselves; for read_committed, a segment without state after it goes with the next."""
+    """Yield the segments one by one; for read_committed, a segment without state after it goes with the next."""
     run: list[int] = []
     for number in range(len(segments)):
         if run and (not committed or has_state(segments, number)):
@@ -337,8 +337,8 @@ def _size_of(segment: Segment) -> int:
 
 
 def _cut(split: LogSplit, offsets: int | None, packer: _Packer, whole_segments: bool) -> Iterator[tuple[LogSplit, int]]:
-    """Parts that fit into tasks. The first fills the task that is open, so that tasks have the same size and end at
-    the same time, however long segments are."""
+    """Yield parts that fit into tasks. The first fills the open task, so that tasks have the same size and end at the
+    same time, however long segments are."""
     if offsets is not None and packer.most_offsets is not None and offsets > packer.most_offsets:
         by_size = 0 if whole_segments else -(-split.size // packer.most_bytes)
         count = max(-(-offsets // packer.most_offsets), by_size)
@@ -389,7 +389,7 @@ def _offsets_in(split: LogSplit, partition: Partition, following: int | None) ->
 
 
 def offset_of_timestamp(partition: Partition, timestamp: int) -> int | None:
-    """The first offset whose timestamp is at least this one, as a broker's ListOffsets finds it.
+    """Return the first offset whose timestamp is at least this one, as a broker's ListOffsets finds it.
 
     Time indexes are used in stores; on this machine headers are read."""
     for segment in partition.segments:
@@ -406,7 +406,7 @@ def offset_of_timestamp(partition: Partition, timestamp: int) -> int | None:
 
 
 def _ends_before(segment: Segment, timestamp: int) -> bool:
-    """Whether all records of a closed segment are earlier: its time index ends with its largest timestamp."""
+    """Return whether all records of a closed segment are earlier: its time index ends with its largest timestamp."""
     try:
         with segment.open_sibling(TIME_INDEX_FILE_SUFFIX) as file:
             times = read_time_index(file, segment.base_offset)
@@ -421,7 +421,7 @@ def _ends_before(segment: Segment, timestamp: int) -> bool:
 def read_split(
     split: LogSplit, columns: Sequence[str], options: ReadOptions, findings: list[Finding]
 ) -> Iterator[Columns]:
-    """The records of a split, as `Log.read` gives them; the split has the range of offsets."""
+    """Yield the records of a split, as `Log.read` does; the split has the range of offsets."""
     parts = split.located()
     reached = split.reached(parts, options.on_corrupt == "skip")
     of_split = replace(options, start_offset=split.start_offset, end_offset=split.end_offset, reached=reached)
@@ -435,7 +435,8 @@ def read_split(
 def batches_in(
     split: LogSplit, *, findings: list[Finding], on_corrupt: OnCorrupt = "raise", check_crcs: bool = False
 ) -> Iterator[tuple[FileRecords, BatchHeader]]:
-    """The batches of a split that have records there, by their headers, each with its file, as long as that is open."""
+    """Yield the batches of a split that have records there, by their headers, each with its file, while that is
+    open."""
     for file, header, windows in _placed_in(split, findings, on_corrupt, check_crcs):
         is_before = split.start_offset is not None and header.last_offset < split.start_offset
         if (windows is None or windows) and not is_before and not _begins_after(header, split.end_offset):
@@ -457,9 +458,8 @@ def _placed_in(
 
 
 def digests_of(splits: Sequence[LogSplit], joined: bool) -> list[tuple[int, int, str]]:
-    """Base offset, number of records (without control records) and `RecordDigest` of each segment; or of all together,
-    if `joined`. Records of segments that overlap are counted once.
-    """
+    """Return base offset, number of records (without control records) and `RecordDigest` of each segment; or of all
+    together, if `joined`. Records of segments that overlap are counted once."""
     digest, found = RecordDigest(), []
     for split in splits:
         parts = split.located()
@@ -496,7 +496,7 @@ def _digest_of(segment: Segment, file: FileRecords, reached: Frontier, digest: R
 
 
 def _end_if_ascending(chunk: memoryview, end: int | None) -> int | None:
-    """The offset after the last batch; None if one begins before `end`, the offset after the one before it."""
+    """Return the offset after the last batch; None if one begins before `end`, the offset after its predecessor."""
     for batch in read_batches(chunk):
         first = summarize_records(batch)[2] if is_wrapper(batch) else batch.base_offset
         if end is not None and first < end:
@@ -506,5 +506,5 @@ def _end_if_ascending(chunk: memoryview, end: int | None) -> int | None:
 
 
 def _begins_after(header: BatchHeader, end_offset: int | None) -> bool:
-    """A v0/v1 wrapper's header does not say where it begins."""
+    """Return whether a batch begins at the end or later; a v0/v1 wrapper's header does not show where it begins."""
     return end_offset is not None and header.base_offset >= end_offset and not is_wrapper(header)

@@ -239,7 +239,8 @@ class BatchAccumulator(BatchFiller):
         return left == 0 or flush or self._closed or len(queue.batches) > 1 or queue.batches[0].is_full
 
     def _must_wait(self, queue: PartitionQueue) -> bool:
-        """Whether a partition must wait for a retried batch, which goes alone (shouldStopDrainBatchesForPartition)."""
+        """Return whether a partition must wait for a retried batch, which goes alone
+        (shouldStopDrainBatchesForPartition)."""
         state, first = self._state_of(queue.topic, queue.partition), queue.batches[0]
         if len(state.sent) >= self.max_in_flight:
             return True

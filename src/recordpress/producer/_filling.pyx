@@ -28,7 +28,8 @@ cdef enum:
 
 
 cdef int64_t upper_bound(const batch_options* o, const rp_record* row) noexcept nogil:
-    """AbstractRecords.estimateSizeInBytesUpperBound: a batch of this record alone, compressed or not."""
+    """Return the maximum size of a batch of this record alone, compressed or not
+    (AbstractRecords.estimateSizeInBytesUpperBound)."""
     cdef int64_t size
     if o.magic < 2:
         size = rp_message_size(o.magic, row.key.size, row.value.size)
@@ -52,7 +53,7 @@ cdef class ProducerBatch:
 
     @cython.final
     cdef bint full(self) noexcept:
-        """MemoryRecordsBuilder.isFull"""
+        """Return whether the batch is full (MemoryRecordsBuilder.isFull)."""
         if self.appends_closed:
             return True
         cdef const open_batch* b = &self.builder.batch
@@ -62,7 +63,7 @@ cdef class ProducerBatch:
 
     @cython.final
     cdef int remember(self, object callback) except -1:
-        """That of the record that was added last."""
+        """Keep the callback of the last record."""
         if self.thunks is None:
             self.thunks = [None] * (self.builder.batch.encoder.records_count - 1)
         self.thunks.append(callback)
@@ -167,7 +168,7 @@ cdef class ProducerBatch:
 
     @cython.critical_section
     def _reset_sequence(self, base_sequence, built):
-        """Another sequence for a batch that is closed, and its bytes with it."""
+        """Set another sequence for a closed batch, and its bytes with it."""
         self.builder.batch.encoder.options.base_sequence = <int32_t>base_sequence
         self.built = built
 
@@ -293,7 +294,7 @@ cdef class BatchFiller:
 
     cdef bint append_views(self, object value, object key, object timestamp, object headers, object topic,
                            object partition, object callback, object now_ms) except -1:
-        """append, for keys and values of other types than bytes."""
+        """Append a record whose key or value is not bytes."""
         cdef rp_record row
         cdef InputView value_view, key_view
         if not bytes_field(value, &row.value):
@@ -418,7 +419,7 @@ cdef class BatchFiller:
         return 0
 
     cdef int check_size(self, int64_t upper_bound) except -1:
-        """KafkaProducer.ensureValidRecordSize"""
+        """Check the size of a record (KafkaProducer.ensureValidRecordSize)."""
         if upper_bound <= self.max_request_size:
             return 0
         raise RecordTooLargeError(

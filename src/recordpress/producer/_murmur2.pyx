@@ -21,7 +21,7 @@ cdef uint32_t mixed(uint32_t k) noexcept nogil:
 
 
 cdef uint32_t hash_of(const uint8_t* p, int64_t size) noexcept nogil:
-    """MurmurHash2, 32 bits: takes four bytes at a time in little-endian order."""
+    """Compute MurmurHash2 in 32 bits, four bytes at a time in little-endian order."""
     cdef uint32_t h = <uint32_t>SEED ^ <uint32_t>size
     cdef int64_t i, whole = size & ~<int64_t>3
     for i in range(0, whole, 4):
@@ -37,7 +37,7 @@ cdef uint32_t hash_of(const uint8_t* p, int64_t size) noexcept nogil:
 
 
 def murmur2(data):
-    """Kafka's hash of a key.
+    """Compute Kafka's hash of a key.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def partition_for_key(key, partitions):
 
 
 cdef int32_t partition_of_hash(uint32_t h, int64_t partitions) noexcept nogil:
-    """Utils.toPositive, and the rest of a division."""
+    """Return the partition of a hash (Utils.toPositive, and the rest of a division)."""
     return <int32_t>((h & INT32_MAX) % partitions)
 
 

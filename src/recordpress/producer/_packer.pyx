@@ -51,7 +51,7 @@ cdef void pack_free(packer* p) noexcept nogil:
 
 
 cdef void restart(packer* p) noexcept nogil:
-    """Nothing of the batch is compressed yet."""
+    """Restart the batch with nothing compressed."""
     p.fit.n = p.fit.raw = p.fit.size = 0
     p.over.n = INT64_MAX
     p.over.raw = p.over.size = 0
@@ -172,7 +172,8 @@ cdef int pack_next(packer* p, rp_error* err) noexcept nogil:
 # --- tries --------------------------------------------------------------------------------------------------------
 
 cdef inline double cautious_slope(const packer* p) noexcept nogil:
-    """A part over the limit cannot be taken back: the last bytes may have been a repetition."""
+    """Return a slope that errs high, because a part over the limit cannot be removed: the last bytes may have been a
+    repetition."""
     return max(p.slope, <double>p.fit.size / <double>p.fit.raw) if p.parts else p.slope
 
 
@@ -193,12 +194,13 @@ cdef size_t guess(const packer* p, double target) noexcept nogil:
 
 
 cdef double first_share(const packer* p) noexcept nogil:
-    """The part of the limit up to which a batch is compressed first: more than fits would be a waste."""
+    """Return the share of the limit up to which a batch is compressed first; more than fits would be wasted."""
     return min(max(TARGET - 1.5 * p.deviation, 0.5), 0.96)
 
 
 cdef double spared(const packer* p) noexcept nogil:
-    """Parts cost about 100 bytes each: where that is little, small steps are safer."""
+    """Return the share of the remaining limit to spare: parts cost about 100 bytes each, so small steps are safer where
+    that is little."""
     if p.limit < LARGE:
         return 0.2
     return 0.35 if p.learned else 0.5
@@ -214,7 +216,7 @@ cdef double share(const packer* p) noexcept nogil:
 
 
 cdef int compress_onto(packer* p, size_t raw, rp_error* err) noexcept nogil:
-    """p.trial: the base, and after it the record bytes up to `raw`."""
+    """Compress the record bytes up to `raw` onto the base, into p.trial."""
     cdef payload_join join
     cdef const batch_options* o = &p.batch.encoder.options
     cdef int id = o.codec
@@ -311,7 +313,7 @@ cdef int try_records(packer* p, int64_t n, rp_error* err) noexcept nogil:
 
 
 cdef int end_parts(packer* p, rp_error* err) noexcept nogil:
-    """p.best: the parts that fit."""
+    """Copy the parts that fit to p.best."""
     cdef size_t end = p.row.parts_end_size
     p.parts = False
     if pooled_reserve(&p.best, p.base.size + end, err):
@@ -324,7 +326,7 @@ cdef int end_parts(packer* p, rp_error* err) noexcept nogil:
 
 
 cdef int part_is_over(packer* p, size_t raw, size_t size, rp_error* err) noexcept nogil:
-    """A part went over the limit, which cannot be taken back: begin again with the ratio that it shows."""
+    """Begin again after a part over the limit, which cannot be removed, with the ratio that it shows."""
     cdef double ratio = <double>size / <double>raw
     p.tries += 1
     if p.tries > 2 or (p.fit.n and p.limit < LARGE):
@@ -389,7 +391,7 @@ cdef int64_t next_number(packer* p) noexcept nogil:
 
 
 cdef int settle_stored(packer* p) noexcept nogil:
-    """Without a codec the size is known."""
+    """Settle a batch without a codec, whose size is known."""
     p.wanted = p.limit + 1
     if p.batch.records.size < p.wanted and not p.ended:
         return WANTING

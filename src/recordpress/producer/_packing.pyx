@@ -160,7 +160,7 @@ cdef RowSource source_of(values, keys, timestamps, headers, offsets, base_offset
 
 
 cdef bint numbers_its_records(object source, object offsets, object base_offset):
-    """Whether offsets were asked for."""
+    """Return whether offsets were asked for."""
     if isinstance(source, ColumnRows) and (<ColumnRows>source).numbered:
         return True
     return offsets is not None or base_offset is not None

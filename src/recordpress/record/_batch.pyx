@@ -167,7 +167,7 @@ cdef class Batch(BatchHeader):
         return error_of(&err, &at)
 
     def is_valid(self):
-        """Whether the stored checksum is the computed one (and the entry large enough to have one).
+        """Return whether the stored checksum is the computed one (and the entry large enough to have one).
 
         Returns
         -------
@@ -195,7 +195,8 @@ cdef class Batch(BatchHeader):
         check(status, &err, &at)
 
     cdef uint8_t* _change(self) except NULL:
-        """The entry, for writing, and its current header: another Batch of the same bytes may have changed it."""
+        """Return the entry for writing, after reading its header again: another Batch of the same bytes may have
+        changed it."""
         if self._set.view.view.readonly:
             raise InvalidArgumentError("the data of this batch is read-only: give read_batches a bytearray or another "
                                        "writable buffer", field="data")
@@ -369,7 +370,7 @@ cdef class Batch(BatchHeader):
         raise ArgumentTypeError(NOT_AN_ARRAY, field="data")
 
     def __len__(self):
-        """Records in the batch, by its header. A v0/v1 wrapper's does not say, so it is decompressed, once."""
+        """Return the number of records, by the header. A v0/v1 wrapper's has none, so it is decompressed, once."""
         if self._header.magic == 2:
             self._check_count()
             return self._header.records_count

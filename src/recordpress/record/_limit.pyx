@@ -57,7 +57,7 @@ cdef int join_tail(exact_limit* limit, const open_batch* b, payload_join* join, 
 
 
 cdef int prove_tail(exact_limit* limit, const open_batch* b, rp_error* err) noexcept nogil:
-    """Whether the records after `proven`, compressed as a separate stream, fit after it."""
+    """Return whether the records after `proven`, compressed as a separate stream, fit after it."""
     cdef payload_join join
     cdef int status = join_tail(limit, b, &join, err) if limit.proven_size else BATCH_FULL
     if status != RP_OK:
@@ -71,7 +71,7 @@ cdef int prove_tail(exact_limit* limit, const open_batch* b, rp_error* err) noex
 
 
 cdef int prove_whole(exact_limit* limit, const open_batch* b, rp_error* err) noexcept nogil:
-    """Whether all records, compressed as one stream, fit."""
+    """Return whether all records, compressed as one stream, fit."""
     limit.trial.size = 0
     if compress_from(b, 0, &limit.trial, err) != RP_OK:
         return err.status

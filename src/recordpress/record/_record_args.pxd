@@ -8,7 +8,7 @@ from recordpress._c.wire cimport rp_field
 
 
 cdef inline bint bytes_field(object value, rp_field* f) noexcept:
-    """Null and bytes, which nearly all keys and values are; False: something else."""
+    """Take null or bytes, the types of nearly all keys and values; return False for other types."""
     if value is None:
         f.data = NULL
         f.size = -1

@@ -148,7 +148,7 @@ cdef class Record:
         }
 
     def is_valid(self):
-        """Whether a v0/v1 message's own checksum is right; True for a v2 record, which has none.
+        """Return whether a v0/v1 message's own checksum is right; True for a v2 record, which has none.
 
         Returns
         -------
@@ -305,7 +305,7 @@ seal(Records, "iterating over a Batch")
 
 cdef Records records_of(InputView view, const uint8_t* entry, const rp_batch* batch, int64_t base, size_t cap,
                         bint check_crcs, CodecTable codecs):
-    """An iterator over the records of an entry of `view`; checksums are compared and payloads decompressed here."""
+    """Return an iterator over the records of an entry of `view`; compare checksums and decompress payloads."""
     cdef Records records = Records.__new__(Records)
     cdef PooledBlock block = PooledBlock.__new__(PooledBlock)
     cdef codec_context* context = context_acquire(&codecs.rows)

@@ -168,7 +168,7 @@ cdef class BatchBuilder:
         return self._append_views(value, key, timestamp, headers, offset)
 
     cdef bint _append_views(self, value, key, timestamp, headers, offset) except -1:
-        """append, for keys and values of other types than bytes."""
+        """Append a record whose key or value is not bytes."""
         cdef rp_record row
         cdef InputView value_view, key_view
         if not bytes_field(value, &row.value):
@@ -269,7 +269,7 @@ cdef class BatchBuilder:
 
     @cython.final
     cdef bint _surely_fits(self, size_t size) noexcept:
-        """Whether a payload of the first `size` record bytes cannot be too large."""
+        """Return whether a payload of the first `size` record bytes cannot be too large."""
         return limit_keeps(&self.exact, &self.batch, most_payload(&self.exact, &self.batch, size))
 
     cdef bint _compressed_fits(self) except -1:

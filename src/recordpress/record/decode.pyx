@@ -78,7 +78,7 @@ cdef int check_message_crc(const uint8_t* entry, const rp_batch* message, rp_err
 
 
 cdef int check_inner_crcs(const rp_source* source, rp_error* err) noexcept nogil:
-    """Inner messages of a wrapper carry their own checksums; base_of_inner has checked their sizes."""
+    """Check the checksums of a wrapper's inner messages; base_of_inner has checked their sizes."""
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef const uint8_t* at
     cdef rp_batch inner
@@ -126,9 +126,8 @@ cdef int open_source(codec_context* context, const uint8_t* entry, const rp_batc
 
 cdef int refuse_codec(const codec_table* codecs, const uint8_t* entry, const rp_batch* batch,
                       rp_error* err) noexcept nogil:
-    """Why a batch has no codec: an id that is not assigned, or the name of a plug-in. A reader without any plug-in sees
-    what Kafka sees where a name is impossible: an id that it does not know.
-    """
+    """Set the error of a batch without a codec: an unassigned id, or the name of a plug-in. For an impossible name, a
+    reader without plug-ins gets Kafka's error: an unknown id."""
     cdef const uint8_t* name = NULL
     cdef int length
     if rp_batch_codec(batch) != RP_PLUGGABLE:
@@ -195,7 +194,8 @@ cdef int decompress(codec_context* context, int codec, int magic, bint prefix, p
 
 cdef int open_messages(codec_context* context, const uint8_t* entry, const rp_batch* batch, pooled* scratch, size_t cap,
                        rp_source* source, rp_error* err) noexcept nogil:
-    """A plain v0/v1 message is its own set; a wrapper's value is the compressed set (DeepRecordsIterator)."""
+    """Open messages: a plain v0/v1 message is its own set; a wrapper's value is the compressed set
+    (DeepRecordsIterator)."""
     cdef int codec = rp_batch_codec(batch)
     source.start = entry
     source.end = entry + batch.size

@@ -119,7 +119,7 @@ cdef void batch_finish(const batch_encoder* e, uint8_t* start, size_t size) noex
 
 
 cdef inline int record_check(const batch_encoder* e, const rp_record* row, rp_error* err) noexcept nogil:
-    """The rules of appending, but for the offset delta (MemoryRecordsBuilder.appendWithOffset)."""
+    """Check the rules of appending except that for the offset delta (MemoryRecordsBuilder.appendWithOffset)."""
     if row.offset <= e.last_offset:
         if e.records_count == 0 and row.offset < e.base_offset:
             return rp_fail(err, RP_OFFSET_BASE, -1, row.offset, e.base_offset)
@@ -132,7 +132,7 @@ cdef inline int record_check(const batch_encoder* e, const rp_record* row, rp_er
 
 
 cdef inline bint offset_delta_fits(const batch_encoder* e, const rp_record* row) noexcept nogil:
-    """The field's range. It bounds the records count, too."""
+    """Return whether the offset delta fits its field, which bounds the records count too."""
     return <uint64_t>row.offset - <uint64_t>e.base_offset <= <uint64_t>INT32_MAX
 
 

@@ -21,7 +21,7 @@ cdef int refuse(str field, str sentence) except -1:
 
 
 cdef int check_magic(const batch_options* o, CodecTable codecs) except -1:
-    """What v0 and v1 cannot carry."""
+    """Raise an error for options that v0 and v1 do not support."""
     if row_of(o.codecs, o.codec).least_magic > o.magic:
         refuse("compression_type", f"magic {o.magic} does not support {name_of(codecs, o.codec)}: only magic 2 does")
     if o.attributes & RP_TRANSACTIONAL:
@@ -38,7 +38,7 @@ cdef int check_magic(const batch_options* o, CodecTable codecs) except -1:
 
 
 cdef int check_producer(const batch_options* o) except -1:
-    """MemoryRecordsBuilder.validateProducerState."""
+    """Check the producer (MemoryRecordsBuilder.validateProducerState)."""
     if o.producer_id < 0:
         if o.attributes & RP_TRANSACTIONAL:
             refuse("producer_id", "a transactional batch needs a producer_id")
@@ -100,7 +100,7 @@ cdef int refuse_unknown(object call, dict given) except -1:
 
 cdef int take_producer(batch_options* o, object producer_id, object producer_epoch, object base_sequence,
                        object partition_leader_epoch, object is_transactional) except -1:
-    """None given is the common case, and costs nothing: CPython has one -1."""
+    """Take the producer's options; the common case, none given, costs nothing: CPython has one -1."""
     if producer_id is not NONE:
         o.producer_id = integer_of(producer_id, "producer_id", -1, INT64_MAX)
     if producer_epoch is not NONE:

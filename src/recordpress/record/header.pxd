@@ -37,12 +37,12 @@ cdef packed struct header_row:
 
 
 cdef inline bint has_bit(const rp_batch* b, int bit) noexcept nogil:
-    """Whether a bit of the attributes is set that only v2 batches have."""
+    """Return whether a bit of the attributes is set that only v2 batches have."""
     return b.magic == 2 and (b.attributes & bit) != 0
 
 
 cdef inline void fill_row(header_row* row, const rp_batch* b, const char* codec_name) noexcept nogil:
-    """`codec_name` has `NAME_ROOM` bytes."""
+    """Fill a row; `codec_name` has `NAME_ROOM` bytes."""
     memcpy(row.compression_type, codec_name, NAME_ROOM)
     row.position = b.position
     row.size = b.size
@@ -65,7 +65,7 @@ cdef inline void fill_row(header_row* row, const rp_batch* b, const char* codec_
 
 
 cdef inline bint is_same_header(const rp_batch* a, const rp_batch* b) noexcept nogil:
-    """Whether all but size, checksum and codec are equal."""
+    """Return whether all but size, checksum and codec are equal."""
     return (a.magic == b.magic and a.base_offset == b.base_offset and a.last_offset_delta == b.last_offset_delta
             and a.base_timestamp == b.base_timestamp and a.max_timestamp == b.max_timestamp
             and a.producer_id == b.producer_id and a.producer_epoch == b.producer_epoch

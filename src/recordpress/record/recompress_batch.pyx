@@ -35,7 +35,7 @@ cdef int append(pooled* out, const uint8_t* data, size_t size, rp_error* err) no
 # --- one entry ----------------------------------------------------------------------------------------------
 
 cdef bint is_kept(const recompressor* r, const uint8_t* entry) noexcept nogil:
-    """Whether the entry is copied byte for byte."""
+    """Return whether the entry is copied byte for byte."""
     cdef int id = codec_at(r.context.codecs, entry, &r.batch)
     if r.batch.magic < 2 and id == RP_NONE:
         return True
@@ -112,7 +112,7 @@ cdef void store_message_crc(uint8_t* entry, size_t size) noexcept nogil:
 # --- a v0/v1 wrapper to `none` --------------------------------------------------------------------------------
 
 cdef int unwrap(recompressor* r, const rp_source* source, rp_error* err) noexcept nogil:
-    """The inner messages as separate entries: offsets absolute, the wrapper's append time in each."""
+    """Write the inner messages as separate entries: absolute offsets, the wrapper's append time in each."""
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef const uint8_t* at
     cdef rp_batch inner

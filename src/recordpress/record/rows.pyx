@@ -66,7 +66,7 @@ cdef class RecordRows(RowSource):
         return total + bytes_in(self.keys) if self.keys is not None else total
 
     cdef int fill(self, rp_record* rows, Py_ssize_t start, Py_ssize_t n) except -1:
-        """n rows from number `start` on."""
+        """Fill n rows, from number `start` on."""
         cdef Py_ssize_t i
         for i in range(n):
             self.at = start + i

@@ -82,7 +82,8 @@ cdef int reserve(open_batch* b, size_t more, rp_error* err) noexcept nogil:
 
 
 cdef inline bint must_cut(const set_writer* w, const rp_record* row) noexcept nogil:
-    """Whether the batch ends before the row regardless of its size: a header has one timestamp type for all records."""
+    """Return whether the batch ends before the row regardless of its size: a header has one timestamp type for all
+    records."""
     cdef const batch_options* o = &w.batch.encoder.options
     if w.batch.encoder.records_count >= w.batch_records:
         return True
@@ -101,7 +102,8 @@ cdef void set_type(batch_options* o, const rp_record* row) noexcept nogil:
 
 
 cdef int check_place(const set_writer* w, const rp_record* row, rp_error* err) noexcept nogil:
-    """Whether the batch at base_offset can begin with the row; once it has begun, the row did not fit into it."""
+    """Return whether the batch at base_offset can begin with the row; once it has begun, the row did not fit into
+    it."""
     if row.offset < w.base_offset:
         return rp_fail(err, RP_OFFSET_BASE, -1, row.offset, w.base_offset)
     if row.offset - w.base_offset > INT32_MAX:

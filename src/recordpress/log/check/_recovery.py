@@ -61,7 +61,7 @@ class Recovery:
             self.stopped = True
 
     def end(self) -> None:
-        """Nothing follows."""
+        """End the segment."""
         if self.refusal:
             return
         beyond = self._beyond
@@ -99,7 +99,8 @@ class Recovery:
         return True
 
     def _empty(self) -> None:
-        """InvalidOffsetException: recoverLog empties the segment; where it is loaded without an index, nobody does."""
+        """Empty the segment after an InvalidOffsetException, as recoverLog does; a segment without an index is not
+        emptied."""
         self.stopped = True
         self.keeps, self.next_offset = 0, self.base_offset
         if not self._has_index:

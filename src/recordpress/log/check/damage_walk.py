@@ -59,7 +59,7 @@ class Scanner:
         self._hop = HeaderWalk(file, position=getattr(file, "start", 0), window_bytes=window)
 
     def __iter__(self) -> Iterator[BatchHeader | BadRange]:
-        """Intact entries and bad ranges, in order; every byte of the file is in one of them."""
+        """Yield intact entries and bad ranges, in order; every byte of the file is in one of them."""
         next_offset = self.base_offset
         pending: list[BadRange] = []
         while self._hop.position < self._hop.end:
@@ -110,7 +110,7 @@ class Scanner:
         return end if leads_on else self._next(end)
 
     def _is_end(self, header: BatchHeader, end: int) -> bool:
-        """Whether a v2 batch ends there, regardless of its length field, which the checksum does not cover."""
+        """Return whether a v2 batch ends there, regardless of its length field, which the checksum does not cover."""
         return header.magic == 2 and self._hop.checksum_of(header.position + _CRC_COVERS, end) == header.crc
 
     def _next(self, position: int) -> int:
@@ -151,7 +151,7 @@ class Scanner:
         return BadRange(position, left, "zeros", next_offset, None, "size", "record set framing", message)
 
     def _is_zero(self, position: int) -> bool:
-        """Whether there is nothing but zeros up to the end of the file."""
+        """Return whether there is nothing but zeros up to the end of the file."""
         step = 64
         while position < self._hop.end:
             data = self.file.read_exactly(position, min(step, self._hop.end - position))

@@ -167,7 +167,7 @@ def _write(files: FileSystem, path: str, data: bytes, report: ReindexReport, is_
 
 
 def _is_same(path: str, there: bytes, data: bytes) -> bool:
-    """Whether a file is as it should be; an index may be padded with zeros."""
+    """Return whether a file is as it should be; an index may be padded with zeros."""
     if path.endswith((INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX)):
         return there[: len(data)] == data and not there[len(data) :].strip(b"\0")
     return there == data

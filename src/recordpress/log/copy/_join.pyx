@@ -20,7 +20,7 @@ from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit
 
 
 cdef bint may_join(const rp_batch* b) noexcept nogil:
-    """Whether a v2 batch has records, offsets in range, either all fields of a producer or none, and no other
+    """Return whether a v2 batch has records, offsets in range, either all fields of a producer or none, and no other
     attributes than a codec, LogAppendTime and a transaction."""
     if b.magic != 2 or b.attributes & ~(RP_CODEC_MASK | RP_LOG_APPEND_TIME | RP_TRANSACTIONAL) or b.records_count <= 0:
         return False
@@ -84,9 +84,9 @@ cdef int pack_take(pack* p, const uint8_t* entry, const rp_batch* batch, const r
 
 
 cdef int take_records(pack* p, const rp_source* source, rp_error* err) noexcept nogil:
-    """RP_OK, or why a record cannot be in the new batch: it breaks a rule of Kafka's builders (a negative timestamp),
-    has attributes, which are written as 0, or is too much for the batch. Under LogAppendTime the producer's timestamps
-    stay, although no reader shows them."""
+    """Take the records; return RP_OK, or why a record cannot be in the new batch: it breaks a rule of Kafka's builders
+    (a negative timestamp), has attributes, which are written as 0, or is too much for the batch. Under LogAppendTime
+    the producer's timestamps stay, although no reader shows them."""
     cdef rp_source given = source[0]
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef rp_record r

@@ -297,7 +297,7 @@ def fit_small_files(
 
 
 def _fitted(state: ProducerState, end: _End | None, before: _End | None) -> ProducerState | None:
-    """The state by the last batch in the copy, if it is the same one, or takes the place of the one in the source."""
+    """Return the state by the last batch in the copy, if it is the same one or replaces the one in the source."""
     is_same = end is not None and end.header.last_offset == state.last_offset
     was_settled = before is not None and before.header.last_offset == state.last_offset and not is_same
     if was_settled and end is None:

@@ -184,7 +184,7 @@ cdef int fail_mismatch(recompress_run* r, size_t found, size_t expected) noexcep
 
 
 cdef int prove_payload(recompress_run* r, size_t start, const rp_source* source, int64_t records) noexcept nogil:
-    """The entry at `start` of what was written has the header of the one at hand, and holds the bytes of `source`."""
+    """Check that the written entry at `start` has the header of the current one, and the bytes of `source`."""
     cdef size_t size = <size_t>(source.end - source.start)
     cdef rp_batch written
     cdef rp_source again
@@ -201,7 +201,7 @@ cdef int prove_payload(recompress_run* r, size_t start, const rp_source* source,
 
 
 cdef int read_written(recompress_run* r, size_t start, rp_batch* written, rp_source* source) noexcept nogil:
-    """The entry at `start` of what was written, by the rules of every reader; its payload is appended to r.proof."""
+    """Read the written entry at `start` by the rules of every reader; append its payload to r.proof."""
     cdef const uint8_t* entry = r.recompressor.out.data + start
     cdef int64_t left = <int64_t>(r.recompressor.out.size - start)
     cdef int status = rp_batch_next(entry, left, 0, INT32_MAX, written, &r.error)
@@ -217,7 +217,7 @@ cdef int read_written(recompress_run* r, size_t start, rp_batch* written, rp_sou
 
 
 cdef int prove_forms(recompress_run* r, size_t start, size_t form_start, size_t form_end) noexcept nogil:
-    """The entries from `start` on hold the records whose canonical forms lie there, one by one."""
+    """Check that the entries from `start` on have the records whose canonical forms lie there, one by one."""
     cdef size_t size = form_end - form_start, end = r.recompressor.out.size
     cdef rp_batch written
     cdef rp_source source
@@ -240,7 +240,7 @@ cdef int prove_forms(recompress_run* r, size_t start, size_t form_start, size_t 
 # --- an entry in another magic --------------------------------------------------------------------------------------
 
 cdef int converted(recompress_run* r, const rp_source* source, size_t form_start, const content* before) noexcept nogil:
-    """The entry in the magic that is wanted, read again and compared record by record."""
+    """Convert the entry to the wanted magic, read it again and compare it record by record."""
     cdef size_t start = r.recompressor.out.size
     cdef int64_t records = 0
     r.form.size = form_start  # its records as they were; now as they are to be
@@ -256,7 +256,7 @@ cdef int converted(recompress_run* r, const rp_source* source, size_t form_start
 
 cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* source, size_t form_start, mark found,
                    bint settled, bint* packed) noexcept nogil:
-    """The entry goes into the open pack or begins one, where it may be joined with others."""
+    """Put the entry into the open pack, or begin one, if it may be joined with others."""
     cdef pack* p = &r.pack
     cdef const rp_batch* batch = &r.recompressor.batch
     cdef bint joins = r.limits.bytes and found == MARK_NONE and may_join(batch)
@@ -289,7 +289,7 @@ cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* sou
 
 
 cdef void keep_records(recompress_run* r) noexcept nogil:
-    """The first entry of a pack may remain alone: its records stay, and the next ones are decoded elsewhere."""
+    """Keep the records of the first entry of a pack, which may remain alone; decode the next ones elsewhere."""
     cdef pooled decoded = r.recompressor.context.scratch
     r.recompressor.context.scratch = r.pack.scratch
     r.pack.scratch = decoded

@@ -47,7 +47,7 @@ cdef class Run:
 
 
 cdef double most_of(object min_gain, int codec_id) except? -1:
-    """The fraction of its old bytes that a new batch must stay below. Without a codec none need be smaller."""
+    """Return the fraction of its old bytes that a new batch must stay below. Without a codec none need be smaller."""
     if min_gain is None or codec_id == RP_NONE:
         return INFINITY
     if isinstance(min_gain, bool) or not isinstance(min_gain, (float, int)):
@@ -59,7 +59,7 @@ cdef double most_of(object min_gain, int codec_id) except? -1:
 
 
 cdef join_limits limits_of(object batch_bytes, object batch_records, object max_message_bytes) except *:
-    """The limits of joined batches; all zero if neither a size nor a number of records is given."""
+    """Return the limits of joined batches; all zero if neither a size nor a number of records is given."""
     cdef join_limits limits
     cdef int64_t most = integer_of(max_message_bytes, "max_message_bytes", 1, INT32_MAX)
     memset(&limits, 0, sizeof(join_limits))
@@ -88,8 +88,8 @@ cdef void add_content(content* to, const content* c) noexcept nogil:
 
 
 cdef object of_the_source(error):
-    """What a builder says of its caller's records is said of the file's: offsets that do not ascend, or lie too far
-    apart for one batch."""
+    """Return a builder's error about its caller's records as one about the file: offsets that do not ascend, or lie too
+    far apart for one batch."""
     if not isinstance(error, InvalidArgumentError):
         return error
     return InvalidRecordError(error.message, file=error.file, position=error.position, offset=error.offset,
@@ -202,7 +202,7 @@ cdef class RecompressThreads:
         }
 
     cdef int64_t _cut(self, InputView view, int64_t start) except -1:
-        """Where the run ends that begins at `start`: after a whole entry."""
+        """Return the end of the run that begins at `start`: after a complete entry."""
         cdef rp_batch batch
         cdef rp_error err
         cdef int64_t end = start

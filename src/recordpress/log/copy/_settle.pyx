@@ -54,7 +54,8 @@ cdef void write_header(const rp_batch* batch, uint8_t* entry) noexcept nogil:
 
 
 cdef int append_empty(rp_batch* batch, pooled* out, rp_error* err) noexcept nogil:
-    """As the log cleaner leaves a batch without records (DefaultRecordBatch.writeEmptyHeader), without a producer."""
+    """Write a batch without records as the log cleaner does (DefaultRecordBatch.writeEmptyHeader), without a
+    producer."""
     if pooled_reserve_more(out, RP_BATCH_HEADER, err) != RP_OK:
         return err.status
     forget_producer(batch)
