@@ -129,7 +129,7 @@ cdef void on_release_unused(releaser release) noexcept:
 
 
 def pool_bytes():
-    """Return bytes of pooled memory, as (in use, kept for reuse).
+    """Return the number of bytes of pooled memory, as (in use, kept for reuse).
 
     The pool holds blocks of 64 KiB and more, for results and scratch. Smaller blocks, which are malloc's, and the
     states that codec libraries allocate are not counted.

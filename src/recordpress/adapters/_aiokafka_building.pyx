@@ -69,17 +69,17 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
         return self.add(offset, time_given(timestamp), key, value, headers if len(headers) else None)
 
     def size_in_bytes(self, offset, timestamp, key, value, list headers not None):
-        """Return bytes that the record would take."""
+        """Return the number of bytes that the record would take."""
         return self.size_with(offset, timestamp, key, value, headers)
 
     @classmethod
     def size_of(cls, key, value, list headers not None):
-        """Return bytes of key, value and headers in a record."""
+        """Return the number of bytes of key, value and headers in a record."""
         return size_of_fields(key, value, headers)
 
     @classmethod
     def estimate_size_in_bytes(cls, key, value, list headers not None):
-        """Return the most bytes that a batch of this one record has."""
+        """Return the maximum size of a batch of this one record."""
         return most_of_one(key, value, headers)
 
 
@@ -113,12 +113,12 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
         return self.add(offset, time_given(timestamp) if self.batch.encoder.options.magic else -1, key, value)
 
     def size_in_bytes(self, offset, timestamp, key, value):
-        """Return bytes that the message would take."""
+        """Return the number of bytes that the message would take."""
         return self.message_size(key, value)
 
     @staticmethod
     def record_overhead(int8_t magic):
-        """Return bytes of a message around key and value."""
+        """Return the number of bytes of a message around key and value."""
         return MESSAGE_V0 if magic == 0 else MESSAGE_V1
 
 
@@ -200,9 +200,9 @@ cdef class BatchBuilder:
 
     @cython.critical_section
     def size(self):
-        """Return bytes of the batch: uncompressed until it is built."""
+        """Return the size of the batch in bytes: uncompressed until it is built."""
         return self._opened().size_of_all()
 
     def record_count(self):
-        """Return records in the batch."""
+        """Return the number of records in the batch."""
         return self._relative_offset

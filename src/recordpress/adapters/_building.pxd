@@ -33,5 +33,5 @@ cdef class LegacyBuilder(OpenBatch):
     cdef int64_t message_size(self, object key, object value) except -1
 
 
-# The most bytes that a v2 batch of this one record has.
+# The maximum size of a v2 batch of this one record.
 cdef int64_t most_of_one(object key, object value, object headers) except -1

@@ -28,7 +28,7 @@ cdef class Client:
             self.checkers[name] = tuple(functions)
 
     def limit(self, max_decompressed_bytes):
-        """Set the most bytes that the records of one batch may have when decompressed."""
+        """Set the maximum number of bytes that the records of one batch may have when decompressed."""
         self.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
 
     cdef object error_of(self, const rp_error* err, const rp_batch* batch):

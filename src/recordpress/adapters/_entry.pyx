@@ -381,7 +381,7 @@ cdef class RecordSet:
         return rp_cursor_ok(&cursor)
 
     cdef int64_t whole(self, int64_t at) except -1:
-        """Return bytes of the entry there, or 0 if it is truncated."""
+        """Return the number of bytes of the entry there, or 0 if it is truncated."""
         cdef rp_error err
         cdef rp_batch entry
         cdef int64_t size
@@ -430,7 +430,7 @@ cdef class RecordSet:
         return made
 
     def size_in_bytes(self):
-        """Return bytes of the record set."""
+        """Return the size of the record set in bytes."""
         return self.size
 
     def has_next(self):

@@ -122,7 +122,7 @@ without {libraries}. A second call changes the limit only.
 Parameters
 ----------
 max_decompressed_bytes : int
-    Most bytes of one batch's records; a batch with more raises {name}'s {corrupt}.
+    Maximum size of one batch's records in bytes; a batch with more raises {name}'s {corrupt}.
 
 Raises
 ------

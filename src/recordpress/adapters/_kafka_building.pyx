@@ -105,12 +105,12 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     @classmethod
     def header_size_in_bytes(cls):
-        """Return bytes of a batch before its records."""
+        """Return the number of bytes of a batch before its records."""
         return RP_BATCH_HEADER
 
     @classmethod
     def size_in_bytes(cls, offset_delta, timestamp_delta, key, value, headers):
-        """Return bytes that a record takes whose deltas these are."""
+        """Return the number of bytes that a record with these deltas takes."""
         cdef int64_t body = (1 + rp_varlong_size(integer_of(offset_delta, "offset_delta", INT64_MIN + 2, INT64_MAX))
                              + rp_varlong_size(integer_of(timestamp_delta, "timestamp_delta", INT64_MIN + 2, INT64_MAX))
                              + size_of_fields(key, value, headers))
@@ -118,12 +118,12 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     @classmethod
     def size_of(cls, key, value, headers):
-        """Return bytes of key, value and headers in a record."""
+        """Return the number of bytes of key, value and headers in a record."""
         return size_of_fields(key, value, headers)
 
     @classmethod
     def estimate_size_in_bytes(cls, key, value, headers):
-        """Return the most bytes that a batch of this one record has."""
+        """Return the maximum size of a batch of this one record."""
         return most_of_one(key, value, headers)
 
     def __str__(self):
@@ -155,24 +155,24 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
         return self.add(at, time, key, value)
 
     def size_in_bytes(self, offset, timestamp, key, value, headers=None):
-        """Return bytes that the message would take."""
+        """Return the number of bytes that the message would take."""
         demand(not headers, "Headers not supported in v0/v1")
         return self.message_size(key, value)
 
     @classmethod
     def record_size(cls, magic, key, value):
-        """Return bytes of a message without offset and size."""
+        """Return the number of bytes of a message without offset and size."""
         return cls.record_overhead(magic) + max(length_of(key), 0) + max(length_of(value), 0)
 
     @classmethod
     def record_overhead(cls, magic):
-        """Return bytes of a message around key and value."""
+        """Return the number of bytes of a message around key and value."""
         demand(magic in (0, 1), "Not supported magic")
         return MESSAGE_V0 if magic == 0 else MESSAGE_V1
 
     @classmethod
     def estimate_size_in_bytes(cls, magic, compression_type, key, value):
-        """Return the most bytes that a set of this one message has."""
+        """Return the maximum size of a set of this one message."""
         size = RP_LOG_OVERHEAD + cls.record_size(magic, key, value)
         return size + cls.record_overhead(magic) if compression_type else size
 

@@ -100,7 +100,7 @@ cdef class OpenBatch:
 
     @cython.critical_section
     def size(self):
-        """Return bytes so far, uncompressed."""
+        """Return the number of bytes so far, uncompressed."""
         return self.size_of_all()
 
     cdef bint fits(self, const rp_record* row, int64_t after) noexcept:
@@ -167,7 +167,7 @@ cdef class OpenBatch:
     @cython.critical_section
     cdef int64_t size_with(self, int64_t offset, int64_t timestamp, object key, object value,
                            object headers) except -1:
-        """Return bytes that the record would take as the next one."""
+        """Return the number of bytes that the record would take as the next one."""
         cdef rp_record row
         row.offset, row.timestamp = offset, timestamp
         row.key.size, row.value.size = length_of(key), length_of(value)

@@ -52,7 +52,7 @@ class Limit:
     checked_by : str
         ``"producer"`` or ``"broker"``.
     checked : str
-        ``"record"``: the most bytes that a batch of the record alone may have, uncompressed
+        ``"record"``: the maximum number of bytes that a batch of the record alone may have, uncompressed
         (AbstractRecords.estimateSizeInBytesUpperBound). ``"batch"``: the bytes of a batch, compressed.
     source : str
         Kafka's method.

@@ -50,8 +50,8 @@ def analyze(
         Records per batch, as multiples of the stored depth, which is always measured. Batches of other depths are cut
         from the records in their order.
     sample_bytes : int
-        Most bytes of the sample, uncompressed; the last batch may exceed it. A larger log is divided into up to 64
-        equal parts, and a run of batches is taken from each.
+        Maximum size of the sample in bytes, uncompressed; the last batch may exceed it. A larger log is divided into up
+        to 64 equal parts, and a run of batches is taken from each.
     seed : int
         Places these runs: the same seed, the same sample.
     threads : int, optional
@@ -204,16 +204,16 @@ def train(
         What `open_log` takes; or one file of lines, each of which is the value of a record. Lines have no stored depth:
         batches that Kafka's default batch.size of 16384 bytes holds take its place.
     size : int, optional
-        Most bytes of the dictionary, 256 to 67108864; by default a tenth of the values that it is trained on, and at
-        most 112640.
+        Maximum size of the dictionary in bytes, 256 to 67108864; by default a tenth of the values that it is trained
+        on, and at most 112640.
     level : int
         Of zstd, with and without the dictionary.
     depths : list, tuple or range of int
         Records per batch. The stored depth is always measured; one of which the held-out records do not fill a batch is
         not.
     sample_bytes : int
-        Most bytes of the sample, uncompressed, which is taken as `analyze` takes it. The dictionary is trained on at
-        most a hundred times its size, from each chunk alike.
+        Maximum size of the sample in bytes, uncompressed, which is taken as `analyze` takes it. The dictionary is
+        trained on at most a hundred times its size, from each chunk alike.
     seed : int
         Places the sample in a larger log.
     dictionary_id : int, optional

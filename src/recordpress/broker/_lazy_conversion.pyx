@@ -69,7 +69,7 @@ def holds_newer(data, magic):
 
 
 def cut_bytes_of(data):
-    """Return bytes of an entry at the end that is not complete."""
+    """Return the number of bytes of an incomplete last entry."""
     cdef InputView view = InputView(data)
     cdef int64_t end = 0
     try:

@@ -92,12 +92,12 @@ class PartitionLog:
 
     @property
     def max_message_bytes(self) -> int:
-        """Most bytes of a batch: ``max.message.bytes``, or the broker's ``message.max.bytes``."""
+        """Maximum size of a batch in bytes: ``max.message.bytes``, or the broker's ``message.max.bytes``."""
         return self._partition.config.max_message_bytes
 
     @property
     def segment_bytes(self) -> int:
-        """Most bytes of a segment, and so of a record set: ``segment.bytes``."""
+        """Maximum size of a segment in bytes, and so of a record set: ``segment.bytes``."""
         return self._partition.config.segment_bytes
 
     def append(

@@ -230,7 +230,7 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     compression_type : str
         A `recordpress.typing.CompressionType`, or the name of a plug-in.
     max_decompressed_bytes : int
-        Most bytes of output, 0 to 2147483647; 64 MiB by default.
+        Maximum size of output in bytes, 0 to 2147483647; 64 MiB by default.
     magic : int
         Of the batch: 0, 1 or 2. 0 takes an LZ4 frame with any header checksum.
     codecs : CodecRegistry | None
@@ -401,7 +401,7 @@ def decompress_into(data, out, compression_type, *, magic=2, codecs=None, dictio
     data, compression_type, magic, codecs, dictionaries
         As in :func:`decompress`.
     out : buffer
-        Writable. Its size is the most bytes of output. After an error its content is undefined.
+        Writable. Its size is the maximum number of bytes of output. After an error its content is undefined.
 
     Returns
     -------
@@ -446,7 +446,7 @@ def decompress_into(data, out, compression_type, *, magic=2, codecs=None, dictio
 
 
 def compress_bound(size, compression_type, *, codecs=None):
-    """Return the most bytes that :func:`compress` makes of `size` bytes.
+    """Return the maximum size of the output of :func:`compress` for `size` bytes.
 
     Parameters
     ----------

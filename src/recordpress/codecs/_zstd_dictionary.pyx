@@ -511,7 +511,7 @@ def train_values(samples, size=DEFAULT_SIZE, *, level=DEFAULT_LEVEL, dictionary_
         Values as they will be compressed, each one a sample; at least 7. A hundred times the dictionary's size is
         enough, and at most 1 GiB is accepted.
     size : int
-        Most bytes of the dictionary, 256 to 67108864.
+        Maximum size of the dictionary in bytes, 256 to 67108864.
     level : int
         The level that it will be used with, -131072 to 22. Another one works too, a little less well.
     dictionary_id : int | None

@@ -119,7 +119,7 @@ cdef struct codec:
     # What of a payload's header a reader may overlook if its caller asks: RP_OK, or what `decode` says of it. NULL:
     # there is no such thing.
     int (*header_checksum_status)(const uint8_t* src, size_t size, rp_error*) noexcept nogil
-    size_t (*bound)(size_t size) noexcept nogil    # the most bytes that encode makes of `size`
+    size_t (*bound)(size_t size) noexcept nogil    # the maximum number of bytes that encode makes of `size`
     # `dst` has room for bound(size). raw: without the framing around it, if the codec has such a form.
     int (*encode)(const codec*, void** state, int level, int magic, bint raw, const uint8_t* src, size_t size,
                   uint8_t* dst, size_t capacity, size_t* produced, rp_error*) noexcept nogil

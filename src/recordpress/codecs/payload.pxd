@@ -30,7 +30,7 @@ cdef int decompress_with(const codec* row, codec_context* context, bint counted,
 cdef int compress_with(const codec* row, codec_context* context, int level, int magic, const uint8_t* src, size_t size,
                        pooled* out, rp_error* err) noexcept nogil
 
-# The most bytes that compress_payload appends for `size` bytes; 0 without a row.
+# The maximum number of bytes that compress_payload appends for `size` bytes; 0 without a row.
 cdef size_t payload_bound(const codec_table* codecs, int codec_id, size_t size) noexcept nogil
 
 # Two payloads of one codec become one where join_begin() comes before the second is appended to the first, and

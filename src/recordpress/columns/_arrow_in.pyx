@@ -33,7 +33,7 @@ cdef int type_of(const ArrowSchema* schema, int64_t child, column_type* t) excep
 
 
 cdef int64_t buffers_of(column_kind kind) noexcept nogil:
-    """Return the least number of buffers that the layout has."""
+    """Return the minimum number of buffers that the layout has."""
     if kind == NULLS:
         return 0
     if kind == STRUCT:

@@ -237,7 +237,7 @@ cdef class ByValue(ValueColumn):
         return decompress_with(self.row, self.context, False, 2, f.data, <size_t>f.size, &self.data, self.left(), err)
 
     cdef size_t left(self) noexcept nogil:
-        """Return the most bytes of the next value."""
+        """Return the maximum size of the next value."""
         return min(self.cap, <size_t>INT32_MAX - self.data.size)
 
     cdef bint is_full(self, const rp_error* err) noexcept nogil:

@@ -497,7 +497,7 @@ cdef int pack_views(const plan* p, builder* b, const rp_source* source, int64_t 
 
 
 cdef int64_t most_used(const plan* p, builder* b) noexcept nogil:
-    """Return bytes in the fullest binary column."""
+    """Return the number of bytes in the fullest binary column."""
     cdef int64_t used = b.n_headers * 8  # the offsets of keys and values
     if p.want[KEY]:
         used = max(used, binary_used(p, &b.key, b.rows))

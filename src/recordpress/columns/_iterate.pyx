@@ -187,7 +187,7 @@ cdef class ColumnsIterator:
             self.source.step = self._step()
 
     cdef int64_t _step(self):
-        """Return bytes of a file to read at a time."""
+        """Return the number of bytes of a file to read at a time."""
         return min(self.stop_after, <int64_t>(PART_BYTES if self.in_parts else INT32_MAX))
 
     @cython.critical_section

@@ -201,7 +201,7 @@ cdef inline bint is_digit(uint8_t c) noexcept nogil:
 
 
 cdef size_t number_at(const uint8_t* p, size_t size) noexcept nogil:
-    """Return bytes of the JSON number there; 0 without one."""
+    """Return the number of bytes of the JSON number there; 0 without one."""
     cdef size_t i = 0, digits
     if i < size and p[i] == 45:
         i += 1
@@ -237,7 +237,7 @@ cdef inline bint is_hexadecimal(uint8_t c) noexcept nogil:
 
 
 cdef size_t string_at(const uint8_t* p, size_t size) noexcept nogil:
-    """Return bytes of the JSON string there, with its quotes; 0 without one."""
+    """Return the number of bytes of the JSON string there, with its quotes; 0 without one."""
     cdef size_t i = 1, n
     cdef int sequence
     if not size or p[0] != 34:
@@ -264,7 +264,7 @@ cdef size_t string_at(const uint8_t* p, size_t size) noexcept nogil:
 
 
 cdef size_t scalar_at(const uint8_t* p, size_t size) noexcept nogil:
-    """Return bytes of the string, number or word there; 0 without one."""
+    """Return the number of bytes of the string, number or word there; 0 without one."""
     if p[0] == 34:
         return string_at(p, size)
     if size >= 4 and (memcmp(p, b"true", 4) == 0 or memcmp(p, b"null", 4) == 0):

@@ -64,7 +64,7 @@ cdef object datetime_of(int64_t time, int64_t micros):
 
 
 cdef int64_t bytes_of(const array_data* a, value_kind kind, int64_t start, int64_t rows) noexcept nogil:
-    """Return bytes that the rows take in the array's buffers, counted as pyarrow does."""
+    """Return the number of bytes that the rows take in the array's buffers, counted as pyarrow does."""
     cdef int64_t size = WIDTHS[<int>kind] * rows if kind != BOOL else (rows + 7) >> 3
     cdef int64_t i, first, last
     cdef const int32_t* views

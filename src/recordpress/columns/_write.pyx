@@ -232,8 +232,8 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
     base_offset : int | None
         Offset of the first record without an offset column. Default: 0.
     batch_bytes : int | None
-        Here: most bytes of a batch, uncompressed, header included. A batch ends before the record that would make it
-        larger; a single larger record makes a separate batch. None: no limit.
+        Here: maximum size of a batch in bytes, uncompressed, header included. A batch ends before the record that would
+        make it larger; a single larger record makes a separate batch. None: no limit.
     batch_records : int | None
         Most records of a batch. None: no limit.
     batches : BatchTable | None

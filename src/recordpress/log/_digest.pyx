@@ -87,7 +87,8 @@ cdef int canonical_record(pooled* out, const rp_batch* batch, const rp_record* r
 
 
 cdef size_t room_for(int64_t size, int64_t count) noexcept nogil:
-    """Return the most canonical bytes for at most `count` records without headers that take `size` bytes."""
+    """Return the maximum number of canonical bytes for at most `count` records without headers that take `size`
+    bytes."""
     return <size_t>(size + FIXED * min(count, size // SMALLEST_RECORD))
 
 

@@ -67,8 +67,8 @@ class BatchAccumulator(BatchFiller):
     magic : int
         2, or 0 or 1 for old brokers.
     max_request_size : int
-        ``max.request.size``: most bytes that one record may take, uncompressed, and that one `drain` gives; a single
-        batch may be larger.
+        ``max.request.size``: maximum number of bytes that one record may take, uncompressed, and that one `drain`
+        gives; a single batch may be larger.
     estimator : CompressionRatioEstimator | None
         None: a new one.
     producer_id, producer_epoch : int

@@ -311,7 +311,7 @@ cdef class BatchFiller:
 
     @cython.critical_section
     def upper_bound(self, value, key=None, headers=()):
-        """Return the most bytes that a batch of this record alone may have, before anything is compressed.
+        """Return the maximum number of bytes that a batch of this record alone may have, before anything is compressed.
 
         `append` compares them with `max_request_size`, and a batch has room for at least as many bytes.
 

@@ -40,7 +40,7 @@ ctypedef struct attempt:
 
 ctypedef struct packer:
     open_batch batch      # its records are more than it will take
-    size_t limit          # most bytes of a payload
+    size_t limit          # maximum size of a payload
     codec_context* context
     size_t unit           # codec.join_unit
     const codec* row

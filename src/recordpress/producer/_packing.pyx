@@ -185,7 +185,7 @@ def pack(values, keys=None, timestamps=None, headers=None, *, limit, compression
         As for `write_records`: the batches together are a record set then, as they are with an offset column. None of
         these: each batch begins at offset 0, as brokers demand of a producer's.
     limit : int
-        Most bytes of a batch, its header of 61 bytes included: `max.message.bytes` of the topic.
+        Maximum size of a batch in bytes, its header of 61 bytes included: `max.message.bytes` of the topic.
     compression_type, level, codecs
         As for `BatchBuilder`.
     coerce_timestamps : bool

@@ -45,7 +45,7 @@ def is_before(batch: ProducerBatch, other: ProducerBatch) -> bool:
 
 
 def size_of(batch: ProducerBatch) -> int:
-    """Return bytes of a closed batch."""
+    """Return the size of a closed batch in bytes."""
     return batch.estimated_size_in_bytes
 
 

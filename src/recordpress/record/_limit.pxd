@@ -17,7 +17,7 @@ from recordpress.record.open_batch cimport open_batch
 
 
 ctypedef struct exact_limit:
-    int64_t size         # most bytes of the finished batch
+    int64_t size         # maximum size of the finished batch
     pooled proven        # a payload of the first proven_size record bytes
     size_t proven_size
     bint proven_whole    # proven is one stream, not several joined
@@ -35,7 +35,7 @@ cdef float ratio_of(object value) except? -1
 # Whether a batch with `payload` bytes after its header keeps the limit.
 cdef bint limit_keeps(const exact_limit* limit, const open_batch* b, size_t payload) noexcept nogil
 
-# The most bytes of payload that the first `size` record bytes can need.
+# The maximum number of bytes of payload that the first `size` record bytes can need.
 cdef size_t most_payload(const exact_limit* limit, const open_batch* b, size_t size) noexcept nogil
 
 # RP_OK: all records, compressed, keep the limit, and are proven. Else BATCH_FULL or an error.

@@ -49,8 +49,8 @@ def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=N
     base_offset : int | None
         Offset of the first record if offsets is None. None: 0.
     batch_bytes : int | None
-        Most bytes of a batch, uncompressed, header included. A batch ends before the record that would make it larger;
-        a single larger record makes a separate batch. None: no limit.
+        Maximum size of a batch in bytes, uncompressed, header included. A batch ends before the record that would make
+        it larger; a single larger record makes a separate batch. None: no limit.
     batch_records : int | None
         Most records of a batch. None: no limit.
     compression_type, level, magic, codecs

@@ -46,7 +46,7 @@ cdef class BatchBuilder:
     level : int | None
         Compression level as Kafka means it (KIP-390). Default: the level of Kafka's producer.
     limit : int | None
-        Most bytes of the finished batch, header included. None: 2^31 - 1, where Kafka's formats end.
+        Maximum size of the finished batch in bytes, header included. None: 2^31 - 1, where Kafka's formats end.
     base_offset : int
         Offset of the batch, and of the first record unless `append` gives it another.
     timestamp_type : int | None
@@ -460,7 +460,7 @@ cdef class BatchBuilder:
 
     @property
     def limit(self):
-        """Most bytes of the finished batch."""
+        """Maximum size of the finished batch in bytes."""
         return self.write_limit
 
     @property

@@ -148,7 +148,7 @@ cdef inline int64_t timestamp_base(const batch_encoder* e, const rp_record* row)
 
 
 cdef inline size_t record_size(const batch_encoder* e, const rp_record* row) noexcept nogil:
-    """Return bytes that the record takes."""
+    """Return the number of bytes that the record takes."""
     if e.options.magic < 2:
         return rp_message_size(e.options.magic, row.key.size, row.value.size)
     return rp_record_size(row, e.base_offset, timestamp_base(e, row))

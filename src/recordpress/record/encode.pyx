@@ -175,14 +175,15 @@ cdef int options_of(batch_options* o, object call, object magic, object compress
 # --- header and checksum ------------------------------------------------------------------------------------------
 
 cdef size_t header_size(const batch_options* options) noexcept nogil:
-    """Return bytes that batch_finish writes before the records or their payload."""
+    """Return the number of bytes that batch_finish writes before the records or their payload."""
     if options.magic == 2:
         return RP_BATCH_HEADER
     return rp_wrapper_size(options.magic) if options.codec else 0
 
 
 cdef size_t least_size(const batch_options* options) noexcept nogil:
-    """Return bytes of a batch before its compressed records: with a plug-in's name, which belongs to the payload."""
+    """Return the number of bytes of a batch before its compressed records: with a plug-in's name, which belongs to the
+    payload."""
     return header_size(options) + row_of(options.codecs, options.codec).head_size
 
 

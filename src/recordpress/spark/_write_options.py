@@ -95,14 +95,14 @@ class WriteOptions:
     batch_size: int = option(
         "batch.size",
         number(INT32_MAX, _LEAST_BATCH),
-        "Most bytes of a batch after compression. All but the last batch of a task are at least 97 % full, or"
-        " could not take one more record. A larger record gets its own batch.",
+        "Maximum size of a batch in bytes after compression. All but the last batch of a task are at least 97 % full,"
+        " or could not take one more record. A larger record gets its own batch.",
         1048576,
     )
     max_message_bytes: int = option(
         "max.message.bytes", number(INT32_MAX, _LEAST_BATCH), "A larger batch is an error, as at a broker.", 1048588
     )
-    segment_bytes: int = option("segment.bytes", number(INT32_MAX), "Most bytes of a segment.", 1 << 30)
+    segment_bytes: int = option("segment.bytes", number(INT32_MAX), "Maximum size of a segment in bytes.", 1 << 30)
     index_interval_bytes: int = option(
         "index.interval.bytes", number(INT32_MAX), "Bytes of a segment between entries of its indexes.", 4096
     )

@@ -58,11 +58,13 @@ class ReadOptions:
     min_partitions: int | None = option(
         "minPartitions", number(INT32_MAX), "Number of tasks, if each has 4 MiB.", shown="number of cores"
     )
-    max_records: int | None = option("maxRecordsPerPartition", number(INT64_MAX), "Most offsets of a task.")
+    max_records: int | None = option(
+        "maxRecordsPerPartition", number(INT64_MAX), "Maximum number of offsets of a task."
+    )
     max_partition_bytes: int = option(
         "maxPartitionBytes",
         number(INT64_MAX),
-        "Most bytes of files in a task.",
+        "Maximum size of files in a task in bytes.",
         TASK_BYTES,
         shown="134217728, or 32 times as many with rows=batches",
     )
@@ -121,19 +123,20 @@ class ReadOptions:
     max_offsets: int | None = option(
         "maxOffsetsPerTrigger",
         number(INT64_MAX),
-        "Approximate most offsets of a batch of the query; at most one of the three limits, Spark 4.2 or later.",
+        "Approximate maximum number of offsets of a batch of the query; at most one of the three limits, "
+        "Spark 4.2 or later.",
         only="stream",
     )
     max_files: int | None = option(
         "maxFilesPerTrigger",
         number(INT32_MAX),
-        "Most segments of a batch of the query, the oldest first.",
+        "Maximum number of segments of a batch of the query, the oldest first.",
         only="stream",
     )
     max_bytes: int | None = option(
         "maxBytesPerTrigger",
         number(INT64_MAX),
-        "Approximate most bytes of segments in a batch of the query, the oldest segments first.",
+        "Approximate maximum size of the segments in a batch of the query, the oldest segments first.",
         only="stream",
     )
     include_active_segment: bool = option(

@@ -84,7 +84,7 @@ _WORTHWHILE = 0.95  # a part of the bytes
     type=SHARE,
     default="0%",
     show_default=True,
-    help="Least saving, as a share of its bytes, for which a batch is recompressed.",
+    help="Minimum saving for which a batch is recompressed, as a share of its bytes.",
 )
 @click.option("--even-if-larger", is_flag=True, help="Also recompress batches that do not become smaller.")
 def command(paths: Sources, target: str, even_if_larger: bool, as_json: bool, **options: Any) -> int:
