@@ -81,7 +81,7 @@ cdef int acquire_writable(object data, Py_buffer* view, str name) except -1:
 
 cdef str advice(data):
     """Return the hint for text and paths in place of bytes, the most common mistakes."""
-    files = "Path(path).read_bytes() reads a file, iter_columns(open(path, 'rb')) its records piece by piece"
+    files = "Path(path).read_bytes() reads a file, iter_columns(open(path, 'rb')) its records chunk by chunk"
     if isinstance(data, str):
         return f": text.encode() makes bytes of text; {files}"
     return f": {files}" if hasattr(type(data), "__fspath__") else ""

@@ -1,4 +1,4 @@
-"""xxHash: XXH3-128, in pieces."""
+"""xxHash: XXH3-128, in chunks."""
 
 from libc.stdint cimport uint8_t
 

@@ -1,6 +1,6 @@
 """Record sets of every codec, level and depth: sizes, then speeds.
 
-Sizes are measured by several threads, piece by piece. Batches are compressed as Java's producer does it, as a stream
+Sizes are measured by several threads, chunk by chunk. Batches are compressed as Java's producer does it, as a stream
 whose size is not known at its start: zstd then chooses other tables than for one call, up to 2 % away, and gzip is
 zlib's. Speeds are measured by one thread, with nothing else running, on the
 records of batches in Kafka's framing, like lzbench's: each call several times.

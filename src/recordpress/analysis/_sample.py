@@ -243,7 +243,7 @@ def _take_batch(sample: Sample, file: FileRecords, header: BatchHeader) -> int:
 
 
 def _note(sample: Sample, finding: Finding) -> None:
-    """Note the end of a walk, unless the statistics of the whole log include it."""
+    """Record the end of a walk, unless the statistics of the whole log include it."""
     if finding.file not in {one.file for one in sample.findings}:
         sample.findings.append(finding)
 

@@ -191,7 +191,7 @@ class Producers:
         return None if first == (producer.last_sequence + 1) % _SEQUENCES else Reason.OUT_OF_ORDER_SEQUENCE
 
     def append(self, header: BatchHeader) -> None:
-        """Note that the batch is in the log."""
+        """Record that the batch is in the log."""
         producer = self.known.get(header.producer_id) or Producer(header.producer_id)
         self.known[header.producer_id] = producer.after(header, self.rules.remembered_batches)
         if header.is_transactional:
@@ -211,7 +211,7 @@ class Producers:
         return Reason.COORDINATOR_EPOCH if coordinator_epoch < producer.coordinator_epoch else None
 
     def append_marker(self, header: BatchHeader, coordinator_epoch: int) -> None:
-        """Note that the marker is in the log."""
+        """Record that the marker is in the log."""
         producer = self.known.get(header.producer_id) or Producer(header.producer_id)
         self.known[header.producer_id] = replace(
             producer,

@@ -272,7 +272,7 @@ cdef void write_first(validator* v, const rp_source* s, int32_t count) noexcept 
 
 
 cdef void note_batch(validator* v, int64_t most, int64_t least, bint in_order, bint counts) noexcept nogil:
-    """Note the timestamps and the order of the batch's records."""
+    """Record the timestamps and the order of the batch's records."""
     if v.batch.magic > 0:
         v.batch_max_timestamp = most
         v.least_timestamp_seen = min(v.least_timestamp_seen, least)
@@ -397,7 +397,7 @@ cdef bint has_small_entry(codec_context* context, const rp_batch* batch, const u
 # --- one batch -------------------------------------------------------------------------------------------------------
 
 cdef void note_payload(validator* v, const uint8_t* entry) noexcept nogil:
-    """Note the findings that a reader of the compressed payload ignores."""
+    """Record the findings that a reader of the compressed payload ignores."""
     cdef rp_lz4_frame frame
     cdef rp_error wrong
     cdef int64_t at = v.source.payload

@@ -3,7 +3,7 @@
 `codec` says what a row is, and each of these files fills one. `table` has the rows by number and by name; `_registry`
 holds the plug-ins, codecs of the caller's own. `context` lends
 codecs their state and scratch memory. Three modules call the rows: `payload` for the record layer,
-`_calls` for payloads in one piece from Python, `_stream` for payloads in pieces (`_output` holds their results). What
+`_calls` for complete payloads from Python, `_stream` for payloads in chunks (`_output` holds their results). What
 Kafka accepts and refuses is decided in the codecs' files, by the rules of Java's readers. `_blocks` is what the streams
 of snappy and lz4 share, `_zstd_frames` is the walk over the headers of zstd,
 `_zstd_dictionary` content that separately compressed values share.

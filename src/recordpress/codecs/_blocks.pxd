@@ -1,4 +1,4 @@
-"""Streams of blocks: the common part of snappy and lz4 when payloads come in pieces."""
+"""Streams of blocks: the common part of snappy and lz4 when payloads come in chunks."""
 
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memmove

@@ -1,4 +1,4 @@
-"""The public functions: a payload in one piece, from Python."""
+"""The public functions: a payload as a whole, from Python."""
 
 from cpython.buffer cimport Py_buffer, PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE

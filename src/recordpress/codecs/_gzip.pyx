@@ -5,7 +5,7 @@
     member    1f 8b 08 | flags | time(4) | 2 bytes | [extra] | [name] | [comment] | [header CRC(2)] | deflate | trailer
     trailer   CRC-32(4) | uncompressed size(4), both little-endian
 
-In one piece libdeflate does the work. It does not stream: payloads in pieces go through zlib, as in Java.
+libdeflate decompresses a whole payload. It does not stream: payloads in chunks go through zlib, as in Java.
 """
 
 import zlib
@@ -106,7 +106,7 @@ cdef size_t gzip_free(void* state) noexcept nogil:
 
 # --- members ---------------------------------------------------------------------------------------------------------
 
-# How far a member's header was read: it may come in pieces, and its texts have any length.
+# How far a member's header was read: it may come in chunks, and its texts have any length.
 ctypedef struct header_scan:
     int stage      # the part that is next
     size_t at      # where it begins, or where the search for its end continues
@@ -302,7 +302,7 @@ cdef int64_t gzip_cut(void** state, const uint8_t* payload, size_t size, size_t 
     return units
 
 
-# --- in pieces -------------------------------------------------------------------------------------------------------
+# --- in chunks -------------------------------------------------------------------------------------------------------
 
 ctypedef struct gzip_stream:
     PyObject* zlib      # the compressobj; the decompressobj while in a body
@@ -415,7 +415,7 @@ cdef int gzip_decompress_step(codec_stream* s, const uint8_t* src, size_t size, 
     return err.status
 
 
-# These three read a header, a piece of a body and a trailer. Each says whether there was enough input, or fills err.
+# These three read a header, a chunk of a body and a trailer. Each says whether there was enough input, or fills err.
 
 cdef bint read_header(codec_stream* s, rp_error* err) noexcept nogil:
     cdef gzip_stream* g = stream_of(s)

@@ -221,7 +221,7 @@ cdef int lz4_encode(const codec* row, void** state, int level, int magic, bint r
     return RP_OK
 
 
-# --- in pieces -------------------------------------------------------------------------------------------------------
+# --- in chunks -------------------------------------------------------------------------------------------------------
 
 cdef int lz4_compress_open(codec_stream* s, rp_error* err) noexcept nogil:
     cdef uint8_t header[RP_LZ4_HEADER_MIN]

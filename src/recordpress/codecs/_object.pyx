@@ -96,7 +96,7 @@ cdef int object_encode(const codec* row, void** state, int level, int magic, bin
     return RP_OK
 
 
-# --- in pieces: they wait until the end ------------------------------------------------------------------------------
+# --- in chunks: they wait until the end ------------------------------------------------------------------------------
 
 cdef int object_step(codec_stream* s, const uint8_t* src, size_t size, rp_error* err) noexcept nogil:
     return append(&s.pending, src, size, err)

@@ -186,7 +186,7 @@ cdef int snappy_encode(const codec* row, void** state, int level, int magic, bin
     return RP_OK
 
 
-# --- in pieces -------------------------------------------------------------------------------------------------------
+# --- in chunks -------------------------------------------------------------------------------------------------------
 
 cdef int snappy_compress_open(codec_stream* s, rp_error* err) noexcept nogil:
     return give(s, XERIAL, HEADER, err)

@@ -1,7 +1,7 @@
-"""Payloads in pieces: objects shaped like zlib's compressobj and decompressobj.
+"""Payloads in chunks: objects shaped like zlib's compressobj and decompressobj.
 
 Unlike the functions of `_calls` they need only memory for a block and for the output of one call, and for a zstd frame
-that comes in pieces its window or the compressed frame. They compress as Java's streams do. Each codec's row has the
+that comes in chunks its window or the compressed frame. They compress as Java's streams do. Each codec's row has the
 functions that do the work.
 """
 
@@ -142,7 +142,7 @@ cdef class _Stream:
 
 cdef int steps(codec_stream* s, const stream_calls* calls, const uint8_t* src, size_t size,
                rp_error* err) noexcept nogil:
-    """Give a piece to the codec, in steps if it wants them small."""
+    """Give a chunk to the codec, in steps if it wants them small."""
     cdef size_t most = calls.most if calls.most > 0 else size
     s.piece = size
     s.handed = 0
@@ -161,7 +161,7 @@ cdef int steps(codec_stream* s, const stream_calls* calls, const uint8_t* src, s
 # --- compression -----------------------------------------------------------------------------------------------------
 
 cdef class Compressor(_Stream):
-    """Compressor of a payload in pieces; made by :func:`compressor`.
+    """Compressor of a payload in chunks; made by :func:`compressor`.
 
     Examples
     --------
@@ -173,7 +173,7 @@ cdef class Compressor(_Stream):
     """
 
     def compress(self, data):
-        """Compress a piece.
+        """Compress a chunk.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ cdef class Compressor(_Stream):
 
 
 def compressor(compression_type, level=None, *, magic=2, codecs=None, dictionary=None):
-    """Return an object that compresses a payload in pieces, with the calls that Kafka's Java producer makes.
+    """Return an object that compresses a payload in chunks, with the calls that Kafka's Java producer makes.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def compressor(compression_type, level=None, *, magic=2, codecs=None, dictionary
 # --- decompression ---------------------------------------------------------------------------------------------------
 
 cdef class Decompressor(_Stream):
-    """Decompressor of a payload in pieces; made by :func:`decompressor`.
+    """Decompressor of a payload in chunks; made by :func:`decompressor`.
 
     Examples
     --------
@@ -266,7 +266,7 @@ cdef class Decompressor(_Stream):
 
     @cython.critical_section
     def decompress(self, data):
-        """Decompress a piece.
+        """Decompress a chunk.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ cdef class Decompressor(_Stream):
         Returns
         -------
         bytes
-            The output of the pieces so far that was not returned before. The output of a zstd frame with a
+            The output of the chunks so far that was not returned before. The output of a zstd frame with a
             window above 8 MiB may come only when the frame is complete; until then at most 13 MiB of it are kept.
 
         Raises
@@ -323,7 +323,7 @@ cdef class Decompressor(_Stream):
     @property
     @cython.critical_section
     def eof(self):
-        """Whether the pieces so far are a complete payload. Some codecs take further members or frames."""
+        """Whether the chunks so far are a complete payload. Some codecs take further members or frames."""
         self.check_free()
         return self.finished or self.calls.complete(&self.stream)
 
@@ -338,7 +338,7 @@ cdef class Decompressor(_Stream):
 
 
 def decompressor(compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, magic=2, codecs=None, dictionaries=None):
-    """Return an object that decompresses a payload in pieces.
+    """Return an object that decompresses a payload in chunks.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ ctypedef struct known_dictionaries:
     const known_dictionary* items
 
 
-# A payload that is decompressed in pieces, with dictionaries or without.
+# A payload that is decompressed in chunks, with dictionaries or without.
 ctypedef struct zstd_stream:
     uint8_t head[LONGEST_HEADER]   # of the frame that is being read
     size_t frame                   # bytes of it that were read

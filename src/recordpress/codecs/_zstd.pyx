@@ -34,7 +34,7 @@ cdef enum:
     # Above this level contexts have hash tables and windows of more than 8 MB.
     SMALL_LEVEL = 9
     # High levels and large windows make contexts of hundreds of MB, which are not kept. A decompressor holds only its
-    # window, and only if frames come in pieces: the 2 MiB of the default level are kept.
+    # window, and only if frames come in chunks: the 2 MiB of the default level are kept.
     COMPRESSOR_KEPT = 32 << 20
     DECOMPRESSOR_KEPT = 4 << 20
     PIECE = 1 << 17               # the step in which a stream's output gets room: a block
@@ -300,7 +300,7 @@ cdef int zstd_part(void** state, const uint8_t* src, size_t size, uint8_t* dst, 
     return compress_failed(left, err) if left else RP_OK
 
 
-# --- in pieces: compression ------------------------------------------------------------------------------------------
+# --- in chunks: compression ------------------------------------------------------------------------------------------
 
 cdef int zstd_compress_open(codec_stream* s, rp_error* err) noexcept nogil:
     return ready_compressor(s.shared, level_or_default(s.row, s.level), err)
@@ -336,7 +336,7 @@ cdef int zstd_compress_end(codec_stream* s, rp_error* err) noexcept nogil:
     return compress_piece(s, &input, ZSTD_e_end, err)
 
 
-# --- in pieces: decompression ----------------------------------------------------------------------------------------
+# --- in chunks: decompression ----------------------------------------------------------------------------------------
 
 cdef int zstd_decompress_open(codec_stream* s, rp_error* err) noexcept nogil:
     s.state = calloc(1, sizeof(zstd_stream))
@@ -428,9 +428,9 @@ cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, rp_error*
     return spend(s, given, err)
 
 
-# A frame in pieces needs its window in addition to the output of a call, because libzstd wants the window in one
+# A frame in chunks needs its window in addition to the output of a call, because libzstd wants the window in one
 # block. So a frame with a large window is held until it is whole, and is then decompressed straight into the output.
-# This is for frames that are much smaller than their output; the others do not wait, as each piece gives little.
+# This is for frames that are much smaller than their output; the others do not wait, as each chunk gives little.
 
 cdef bint begins_wide_frame(zstd_stream* z, const ZSTD_inBuffer* input) noexcept nogil:
     """Return whether the input completes the header of a frame with a large window."""

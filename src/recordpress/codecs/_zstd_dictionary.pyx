@@ -141,7 +141,7 @@ cdef int dictionary_encode(const codec* row, void** state, int level, int magic,
     return compress_failed(produced[0], err) if ZSTD_isError(produced[0]) else RP_OK
 
 
-# --- in pieces -------------------------------------------------------------------------------------------------------
+# --- in chunks -------------------------------------------------------------------------------------------------------
 
 cdef int dictionary_compress_open(codec_stream* s, rp_error* err) noexcept nogil:
     """Use separate tables: prepared ones are for small inputs, and a stream may be of any size."""
@@ -209,7 +209,7 @@ cdef int dictionary_decompress_step(codec_stream* s, const uint8_t* src, size_t 
 
 
 cdef bint lies_whole(const codec_stream* s, const ZSTD_inBuffer* input, codec_unit* frame) noexcept nogil:
-    """Return whether the next frame, with a dictionary that is known, ends in this piece."""
+    """Return whether the next frame, with a dictionary that is known, ends in this chunk."""
     cdef const uint8_t* src = <const uint8_t*>input.src
     cdef const ZSTD_DDict* dictionary
     cdef rp_error ignored

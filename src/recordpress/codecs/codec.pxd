@@ -16,7 +16,7 @@ from recordpress._c.wire cimport (
 )
 
 cdef enum:
-    # A codec that copies its input gets a piece in steps of this size, which fit the cache.
+    # A codec that copies its input gets a chunk in steps of this size, which fit the cache.
     STEP = 1 << 18
     CODEC_IDS = 8                 # three bits of the attributes hold the id
     # Kafka's codecs have their ids as row numbers. All plug-ins have the id 5, and rows after the ids: a number says
@@ -59,7 +59,7 @@ cdef struct progress:
     codec_unit unit   # the one at `consumed`, if the codec reads its headers first; size 0 until it has
 
 
-# A payload in pieces. On an error a step returns the status; its position counts from `base`.
+# A payload in chunks. On an error a step returns the status; its position counts from `base`.
 cdef struct codec_stream:
     const codec* row
     void** shared     # the row's slot in the context
@@ -68,7 +68,7 @@ cdef struct codec_stream:
     pooled* small
     pooled large
     PyObject* result
-    size_t piece      # bytes of the piece that is being read, and the part of it that was handed to a step
+    size_t piece      # bytes of the chunk that is being read, and the part of it that was handed to a step
     size_t handed
     pooled pending    # input that waits; after the payload's end, what follows it
     int level
@@ -78,11 +78,11 @@ cdef struct codec_stream:
     int64_t base      # where in the payload the position of an error counts from
     bint ended        # the payload's end was met
     uint32_t wanted   # after an error: the id of a dictionary that was not there. Otherwise 0
-    size_t taken      # then: bytes of the piece before. The step may be repeated with the others, if it is there
+    size_t taken      # then: bytes of the chunk before. The step may be repeated with the others, if it is there
 
 
 cdef struct stream_calls:
-    size_t most       # bytes of a piece that one step is given; 0: all of it
+    size_t most       # bytes of a chunk that one step is given; 0: all of it
     int (*open)(codec_stream*, rp_error*) noexcept nogil                               # NULL: nothing to do
     int (*step)(codec_stream*, const uint8_t* src, size_t size, rp_error*) noexcept nogil
     int (*end)(codec_stream*, rp_error*) noexcept nogil
@@ -106,7 +106,7 @@ cdef struct codec:
     const uint8_t* head   # what comes between a batch's header and its payload: the plug-in's name, after its length
     size_t head_size
 
-    # A payload in one piece. `state` is the row's slot in the context: NULL until the codec puts something there. A
+    # A payload as a whole. `state` is the row's slot in the context: NULL until the codec puts something there. A
     # plug-in has none, because a context outlives its table.
     void (*expect)(const codec*, const uint8_t* src, size_t size, size_range*) noexcept nogil
     int (*decode)(const codec*, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,

@@ -6,7 +6,7 @@
     write     _input ─► _rows ─► _write_batches
     catalogue the columns: name, Arrow format, width, how it is gathered
     _read     all of a record set ┐
-    _iterate  piece by piece      ┴► _window: _scan (headers) ─► recordpress._threads: _decode ─► _gather ─► _arrow_out
+    _iterate  chunk by chunk      ┴► _window: _scan (headers) ─► recordpress._threads: _decode ─► _gather ─► _arrow_out
     _result_stream  results as they come, as one Arrow stream; columns of one value
     place     which columns, with topic and partition
     _lines    rows as JSON, CSV and lines of DumpLogSegments (_text: their values); _write_lines: as results come

@@ -108,7 +108,7 @@ cdef bint goes_back(const rp_batch* batch, int64_t reached, const rp_source* sou
 
 cdef void note_entry(const plan* p, codec_context* context, builder* b, const rp_batch* batch, int64_t before,
                      int32_t count) noexcept nogil:
-    """Note the losses of columns for a batch of `count` records, of which rows from `before` on were wanted."""
+    """Record the losses of columns for a batch of `count` records, of which rows from `before` on were wanted."""
     cdef int64_t rows = b.rows - before
     cdef bint whole = rows == count and rows
     if rows == 0 and count:

@@ -465,12 +465,12 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
                  on_corrupt="raise", complete=False, ascending_from=None, max_decompressed_bytes=DEFAULT_MAX_SIZE,
                  max_message_bytes=INT32_MAX, chunk_bytes=INT32_MAX, codecs=None,
                  lz4_header_checksum="verify"):
-    """Decode a long record set piece by piece, in bounded memory.
+    """Decode a long record set chunk by chunk, in bounded memory.
 
     Parameters
     ----------
     source : bytes-like or binary file object
-        A file is read from its current position, in pieces (by readinto); it is not closed.
+        A file is read from its current position, in chunks (by readinto); it is not closed.
     columns : sequence of str, optional
         As in `read_columns`.
     batch_bytes : int

@@ -1,4 +1,4 @@
-"""The bytes of a walk: a buffer, or a file piece by piece."""
+"""The bytes of a walk: a buffer, or a file chunk by chunk."""
 
 from libc.stdint cimport int64_t, uint8_t
 
@@ -15,7 +15,7 @@ cdef class Source:
     cdef object file           # None: the view is the whole source
     cdef int64_t unread        # bytes of an entry that the file does not have whole: they are not read
     cdef readonly object name
-    cdef PooledBlock block     # of the view, where that is a piece of a file
+    cdef PooledBlock block     # of the view, where that is a chunk of a file
 
     # Bytes of the source from `position` on (in the view) that are known to be there, and in no whole entry.
     cdef int64_t rest(self, int64_t position)

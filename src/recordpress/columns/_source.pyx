@@ -1,4 +1,4 @@
-"""The bytes of a walk: a buffer, or a file piece by piece."""
+"""The bytes of a walk: a buffer, or a file chunk by chunk."""
 
 from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.ref cimport PyObject

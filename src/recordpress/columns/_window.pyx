@@ -1,4 +1,4 @@
-"""A window: a piece of a record set whose headers were read, the entries to decode, and the results.
+"""A window: a part of a record set whose headers were read, the entries to decode, and the results.
 
 ::
 

@@ -225,7 +225,7 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
           the columns do not hold all of the headers, they are refused, and the message names the first batch and what
           would be lost. polars, pandas and streams of several results (`Log.read`) lose this metadata, and
           ``pyarrow.concat_tables`` keeps that of its first table only; its result is written as its columns
-          say. So write the pieces of `iter_columns` one by one, or pass ``batches``.
+          say. So write the results of `iter_columns` one by one, or pass ``batches``.
 
     compression_type, level, magic, codecs
         As for `BatchBuilder`.

@@ -21,15 +21,15 @@ from recordpress.columns._lines cimport Lines, checked, put_lines, writer
 from collections import deque
 
 cdef enum:
-    # Bytes of text in one piece: what the CPU's caches still have when the same thread writes it, and what makes
-    # handing a piece from one thread to the other cheap.
+    # Bytes of text as a whole: what the CPU's caches still have when the same thread writes it, and what makes
+    # handing a chunk from one thread to the other cheap.
     PIECE = 1 << 18
     PIECE_AHEAD = 1 << 20
 
 _KINDS = {"json": "json", "csv": "csv"}
 
 
-# A piece of text that is being made.
+# A chunk of text that is being made.
 ctypedef struct piece:
     task task            # first: it is what `make` is given
     writer* writer
@@ -43,7 +43,7 @@ cdef void make(task* work) noexcept nogil:
 
 
 cdef class _Work:
-    """The lines of one result, piece by piece, each in a separate block."""
+    """The lines of one result, chunk by chunk, each in a separate block."""
 
     cdef piece piece
     cdef Lines lines
@@ -59,12 +59,12 @@ cdef class _Work:
         pooled_free(&self.spare)
 
     cdef int put(self, Threads threads) except -1:
-        """Begin to make the next piece."""
+        """Begin to make the next chunk."""
         threads.put(self, &self.piece.task)
         return 0
 
     cdef PooledBlock wait(self, Threads threads):
-        """Return the text of the piece that was begun."""
+        """Return the text of the chunk that was begun."""
         cdef PooledBlock block = PooledBlock.__new__(PooledBlock)
         threads.wait(&self.piece.task)
         if self.piece.status:
@@ -135,7 +135,7 @@ cdef class _Pipeline:
                 self.ahead.popleft()
                 work.lines.stop()
             else:
-                work.put(self.threads)  # the next piece is made while this one is written
+                work.put(self.threads)  # the next chunk is made while this one is written
             if block.buffer.size:
                 self.write(memoryview(block))
             work.give_back(block)

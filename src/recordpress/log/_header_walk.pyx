@@ -142,7 +142,7 @@ cdef class HeaderWalk:
         return True
 
     cdef inline void note_order(self, bint is_wrapper) noexcept:
-        """Note the order of offsets; a wrapper's header has only its last one."""
+        """Record the order of offsets; a wrapper's header has only its last one."""
         cdef int64_t first = self.last_offset if is_wrapper else self.batch.base_offset
         self.has_wrappers |= is_wrapper
         if self.any:

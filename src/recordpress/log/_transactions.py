@@ -206,7 +206,7 @@ class TransactionSearch:
             return walk.next_offset or 0
 
     def note_order(self, walk: HeaderWalk) -> None:
-        """Note whether the offsets of these headers go back behind earlier ones."""
+        """Record whether the offsets of these headers go back behind earlier ones."""
         if walk.extent is not None:
             self.descends |= walk.descends or (self._reached is not None and walk.extent[0] < self._reached)
             self._reached = max(walk.extent[1], self._reached or 0)

@@ -22,7 +22,7 @@ class ProducerMetrics:
         self.last_ms = 0
 
     def seen(self, now_ms: int) -> None:
-        """Note the time of the caller's clock."""
+        """Record the time of the caller's clock."""
         self.first_ms = now_ms if self.first_ms is None else self.first_ms
         self.last_ms = max(self.last_ms, now_ms)
 

@@ -298,7 +298,7 @@ cdef int cut_trial(packer* p, rp_error* err) noexcept nogil:
 
 
 cdef int try_records(packer* p, int64_t n, rp_error* err) noexcept nogil:
-    """Compress n records of the batch, and note whether they fit."""
+    """Compress n records of the batch, and record whether they fit."""
     cdef size_t raw = marks_of(p)[n - 1].end
     if compress_onto(p, raw, err):
         return err.status

@@ -407,7 +407,7 @@ def _plan(
     segment_bytes: int,
     published: list[PublishedPartition],
 ) -> Iterator[PlannedPartition]:
-    """Yield the partitions of a journal, and note the changes that it makes."""
+    """Yield the partitions of a journal, and record the changes that it makes."""
     for name in sorted({*places, *old}):
         planned = PlannedPartition(name, name not in ends, old.get(name, []))
         ordered = places.get(name, [])
