@@ -105,8 +105,8 @@ static inline int rp_message_header_read(const uint8_t *data, int64_t size, int6
     return RP_OK;
 }
 
-/* Read the header of a whole entry of `size` bytes at data, whose magic is known to be good. Its fields have fixed places:
- * the cursor gives all of them at once. */
+/* Read the header of a complete entry of `size` bytes at data, whose magic is known to be good. Its fields have fixed
+ * places: the cursor gives all of them at once. */
 static inline int rp_batch_read(const uint8_t *data, int64_t size, int64_t position, rp_batch *b, rp_error *err) {
     rp_cursor c = rp_cursor_of(data, (size_t)size);
     const uint8_t *p = rp_read_bytes(&c, RP_ENTRY_PREFIX);
@@ -130,8 +130,8 @@ static inline int rp_batch_read(const uint8_t *data, int64_t size, int64_t posit
     return RP_OK;
 }
 
-/* The next whole entry at `position` of a record set in memory; errors count from there. RP_END at the end and at a cut last entry,
- * in the order of tests of ByteBufferLogInputStream. `data` may be NULL where size is 0. */
+/* The next complete entry at `position` of a record set in memory; errors count from there. RP_END at the end and at a
+ * cut last entry, in the order of tests of ByteBufferLogInputStream. `data` may be NULL where size is 0. */
 static inline int rp_batch_next(const uint8_t *data, int64_t size, int64_t position, int64_t max_size, rp_batch *b,
                                 rp_error *err) {
     const uint8_t *at = position ? data + position : data;
@@ -172,7 +172,7 @@ static inline int rp_plugin_name(const uint8_t *entry, int64_t size, const uint8
     return RP_OK;
 }
 
-/* Write a v2 header but for its CRC, which comes last: b->size, base_offset ... records_count are used. */
+/* Write a v2 header except for its CRC, which comes last: b->size, base_offset ... records_count are used. */
 static inline void rp_batch_write(uint8_t *p, const rp_batch *b) {
     rp_store_be64(p, (uint64_t)b->base_offset);
     rp_store_be32(p + 8, (uint32_t)(b->size - RP_LOG_OVERHEAD));

@@ -138,7 +138,7 @@ static inline __attribute__((always_inline)) int rp_gather_layout(rp_columns *co
     rp_cursor cur = {s.start, s.end};
     rp_record r;
     int status = RP_OK;
-    /* after decompressed records there is their padding, after others the next batch: an eighth of the distance tells
+    /* after decompressed records there is their padding, after others the next batch: an eighth of the distance shows
      * one from the other, as no padding is that long */
     const int more_follows = layout != RP_BINARY_VIEW && s.readable - s.end > RP_PREFETCH / 8;
     for (int32_t i = 0; i < s.count; i++) {

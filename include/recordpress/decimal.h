@@ -22,7 +22,7 @@ static inline uint64_t rp_eight_digits(uint32_t value) {
 /* Writes a number below 10^8 without leading zeros; returns its digits. Eight bytes are written. */
 static inline size_t rp_decimal_first(uint8_t *to, uint32_t value) {
     uint64_t digits = rp_eight_digits(value);
-    unsigned zeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) >> 3; /* the last digit is never left out */
+    unsigned zeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) >> 3; /* the last digit is never omitted */
     rp_store_le64(to, (digits | UINT64_C(0x3030303030303030)) >> 8 * zeros);
     return 8 - zeros;
 }

@@ -259,7 +259,7 @@ static inline int rp_message_field_read(rp_cursor *c, int64_t follows, int statu
     return RP_OK;
 }
 
-/* Read the v0/v1 message of a whole entry of `size` bytes (b has its magic, attributes and checksum). */
+/* Read the v0/v1 message of a complete entry of `size` bytes (b has its magic, attributes and checksum). */
 static inline int rp_message_read(const uint8_t *data, int64_t size, int64_t position, rp_batch *b, rp_record *r,
                                   rp_error *err) {
     if (size < RP_LOG_OVERHEAD + RP_MIN_ENTRY_SIZE)
@@ -446,7 +446,7 @@ static inline uint8_t *rp_message_field_write(uint8_t *p, const rp_field *f) {
     return p + size;
 }
 
-/* Write a v0/v1 entry but for its CRC; returns the end. In a v1 wrapper offsets count from base_offset. */
+/* Write a v0/v1 entry except for its CRC; returns the end. In a v1 wrapper offsets count from base_offset. */
 static inline uint8_t *rp_message_write(uint8_t *p, const rp_record *r, int magic, int attributes, int64_t base_offset) {
     rp_store_be64(p, (uint64_t)r->offset - (uint64_t)base_offset);
     rp_store_be32(p + 8, (uint32_t)(rp_message_size(magic, r->key.size, r->value.size) - RP_LOG_OVERHEAD));
@@ -464,7 +464,7 @@ static inline uint8_t *rp_message_write(uint8_t *p, const rp_record *r, int magi
 /* Bytes of a wrapper before its payload: an entry with a null key, and the length of the value. */
 static inline size_t rp_wrapper_size(int magic) { return rp_message_size(magic, -1, -1); }
 
-/* Write the wrapper of a compressed v0/v1 set, whose payload lies after it already, but for the CRC. */
+/* Write the wrapper of a compressed v0/v1 set, whose payload lies after it already, except for the CRC. */
 static inline void rp_wrapper_write(uint8_t *p, int magic, int attributes, int64_t offset, int64_t timestamp,
                                     size_t payload) {
     const rp_record nulls = {.offset = offset, .timestamp = timestamp, .key = {NULL, -1}, .value = {NULL, -1}};

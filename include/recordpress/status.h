@@ -24,7 +24,7 @@ enum rp_kind {
  * of rp_error. Rules name the section of the format's description that was broken. */
 #define RP_STATUS_TABLE(X)                                                                        \
     X(OK, NONE, "", "", "")                                                                       \
-    X(END, NONE, "", "", "no further whole entry")                                                \
+    X(END, NONE, "", "", "no further complete entry")                                                \
     X(NO_MEMORY, MEMORY, "", "", "out of memory ({limit} bytes asked)")                           \
     /* output */                                                                                  \
     X(OUTPUT_CAP, TOO_LARGE, "max_decompressed_bytes", "decompression limit",                     \

@@ -1,6 +1,6 @@
 /* Header keys as Arrow strings: UTF-8 with every ill-formed sequence replaced by U+FFFD, as java.lang.String decodes them:
  * one replacement for each maximal subpart (Unicode 3.9, table 3-7 of well-formed byte sequences), and one for a
- * surrogate of three bytes, where that table asks for three. */
+ * surrogate of three bytes, where that table requires three. */
 #ifndef RECORDPRESS_UTF8_H
 #define RECORDPRESS_UTF8_H
 

@@ -1,7 +1,7 @@
 """Finder of the compiled modules, which share one shared object.
 
 One file is mapped and relocated in a fraction of the time that sixty take, and holds one copy of each C library that is
-linked statically. The import system finds an extension module by its file name, so `Finder` tells it where these are.
+linked statically. The import system finds an extension module by its file name, so `Finder` returns where these are.
 They keep their own names and init functions. The last part of a name is also that of the init function, so it must be
 unique.
 

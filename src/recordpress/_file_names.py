@@ -119,7 +119,7 @@ def _shown(match: re.Match[str]) -> str:
 
 
 def _parts(rest: str) -> tuple[str, str, str]:
-    """Split a URL after its scheme into user, place and query, also if a slash or question mark in the password is not
+    """Split a URL after its scheme into user, place and query, even if a slash or question mark in the password is not
     encoded."""
     authority = re.split("[/?]", rest, maxsplit=1)[0]
     is_cut = "@" not in authority and ":" in authority and not authority.rpartition(":")[2].isdigit()

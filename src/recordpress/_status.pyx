@@ -91,7 +91,7 @@ cdef str text_of(object cause):
 
 
 # Exceptions of plug-ins, the plug-ins' names, and the threads that noted them, by number. Each stays until its error is
-# made. A thread keeps only its last ones that nobody asked for.
+# made. A thread keeps only its last ones that nobody requested.
 cdef dict CAUSES = {}
 cdef dict NOTED = {}           # by thread: its numbers that are in CAUSES, in order (keys)
 cdef object TABLES = object()  # whose lock guards the two on a Python without the GIL

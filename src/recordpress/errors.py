@@ -121,7 +121,7 @@ class CorruptRecordError(RecordpressError):
     ------
     Look at `position`: the batch there was damaged, or no batch begins there. `recordpress scan` finds all damage
     of a log and `recordpress repair` copies what is intact. A fetch response that only ends too early is not an error
-    unless ``complete=True`` asks for whole entries.
+    unless ``complete=True`` requires complete entries.
 
     Examples
     --------

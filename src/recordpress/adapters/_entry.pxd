@@ -12,7 +12,7 @@ from recordpress.codecs.context cimport codec_context
 
 
 cdef class LazyRecord:
-    """Key, value and headers become Python objects when they are first asked for.
+    """Key, value and headers become Python objects when they are first requested.
 
     Its subclasses add no field: objects of all of them come from one freelist, whose objects have one size.
     """

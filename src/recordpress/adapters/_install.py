@@ -76,7 +76,7 @@ class Adapter:
                 self._replace({id(theirs): own for theirs, own in pairs})
                 for holder, attribute in tables:
                     self._replace_table(holder, attribute)
-            except BaseException:  # Ctrl-C: half of it would stay, and be taken for the whole
+            except BaseException:  # Ctrl-C: half of it would stay, and pass for the whole
                 self.uninstall()
                 raise
             return True

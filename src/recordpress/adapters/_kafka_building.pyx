@@ -1,4 +1,4 @@
-"""The record classes of kafka-python that build, by its names, but for their constants and base classes.
+"""The record classes of kafka-python that build, by its names, except for their constants and base classes.
 
 kafka_python.py makes the public classes of these: each also inherits from its base classes in the client. The
 AssertionErrors are the client's own: MemoryRecordsBuilder and the two batch builders in kafka.record.
@@ -251,7 +251,7 @@ cdef class MemoryRecordsBuilder:
 
     @cython.critical_section
     def skip(self, offsets_to_skip):
-        """Leave out offsets, as in a log that was compacted."""
+        """Omit offsets, as in a log that was compacted."""
         self.offset += offsets_to_skip
 
     @cython.critical_section

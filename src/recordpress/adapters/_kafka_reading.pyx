@@ -1,4 +1,4 @@
-"""The record classes of kafka-python that read, by its names, but for their constants and base classes.
+"""The record classes of kafka-python that read, by its names, except for their constants and base classes.
 
 kafka_python.py makes the public classes of these: each also inherits from its base classes in the client. The
 AssertionErrors are the client's own: DefaultRecordBatch.validate_crc() and LegacyRecordBatch in kafka.record.

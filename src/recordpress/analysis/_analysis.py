@@ -138,7 +138,7 @@ class Analysis:
         ``machine`` with processor, cores, system and Python.
     versions : dict of str to str
     findings : tuple of Finding
-        Damage, which was left out.
+        Damage, which was omitted.
     rate_bytes : float | None
         Bytes per second of uncompressed record sets, if a rate was given.
 

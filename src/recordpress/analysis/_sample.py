@@ -1,7 +1,7 @@
 """Sample of a log: a seed places one range of batches in each equal part of the log.
 
 A log that is small enough is taken as a whole. The batches are kept uncompressed, in magic 2. Their offsets go on from
-one to the next, also where two runs meet.
+one to the next, even where two runs meet.
 """
 
 from __future__ import annotations

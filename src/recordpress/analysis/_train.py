@@ -45,7 +45,7 @@ class DictionaryTraining:
         What was measured, of how much.
     versions : dict of str to str
     findings : tuple of Finding
-        Damage, which was left out.
+        Damage, which was omitted.
 
     Examples
     --------

@@ -10,7 +10,7 @@
                        _validator                what LogValidator makes of the records ──► _walk, record by record
                                                                                         ──► _check, the rules
                                                                                         ──► _rebuild, written again
-                       _stored                   what the log holds of it: bytes are made when they are asked for
+                       _stored                   what the log holds of it: bytes are made when they are requested
                        _message_sets             the same of brokers before 0.11 ──► _message_validator ──► _messages,
                                                                                      _old_streams
                        _producers                epochs, sequences, transactions: ProducerStateManager

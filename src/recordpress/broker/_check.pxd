@@ -28,13 +28,13 @@ cdef enum:
     UNKNOWN_ATTRIBUTES = 16
     NEGATIVE_TIMESTAMPS = 32
 
-    # How older brokers differ, as bits of `rules`: RULES of _validator gives them names, _versions tells where from.
+    # How older brokers differ, as bits of `rules`: RULES of _validator gives them names, _versions gives their sources.
     ANY_ENTRIES = 1        # of any magic, also several that are compressed
     COUNTS_FREE = 2        # a batch's count and last offset need not fit; only a count of 0 is refused
     OFFSETS_REFUSED = 4    # wrong inner offsets are an error
     FIRST_ERROR = 8        # the first record that fails ends it
     WHOLE_RECORDS = 16     # of a batch that stays as it is, keys, values and headers are read, too
-    STRICT_LENGTHS = 32    # a record's length is compared with its fields, also where they are skipped
+    STRICT_LENGTHS = 32    # a record's length is compared with its fields, even where they are skipped
     TYPE_OF_ALL = 64       # LogAppendTime is refused regardless of the timestamp
     ZSTD_TAIL = 128        # up to four bytes after the last frame are not looked at
 

@@ -26,10 +26,10 @@ class DepthAdvice:
     deep_records : int
         Records of a deep batch: as many as 256 KiB hold before compression.
     records_per_second : float | None
-        Mean rate of one producer to one partition, by timestamps; None if they do not tell: all are equal, or batches
-        hold more than a second's records.
+        Mean rate of one producer to one partition, by timestamps; None if they do not show it: all are equal, or
+        batches hold more than a second's records.
     has_ids : bool
-        Whether batches tell which producer sent them; otherwise one per partition is assumed.
+        Whether batches name their producer; otherwise one per partition is assumed.
     batch_size, linger_ms : int | None
         ``batch.size`` and ``linger.ms``. Without a rate `linger_ms` is None. Both are None if a producer sends too few
         records within a second to fill much deeper batches.

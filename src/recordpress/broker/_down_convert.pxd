@@ -18,12 +18,13 @@ ctypedef struct down_counts:
     int64_t records
     int64_t copied              # batches that were old enough
     int64_t control_batches     # dropped
-    int64_t early_records       # dropped: before the offset that was asked for
+    int64_t early_records       # dropped: before the offset that was requested
     int64_t temporary_bytes     # as RecordValidationStats has them
     int64_t lost[LOST_KINDS]
 
 
-# Zero but for `converter.magic`, `data`, `size`, `first_offset`, `cap`, `context` and the flags before the first call.
+# Zero except for `converter.magic`, `data`, `size`, `first_offset`, `cap`, `context` and the flags before the first
+# call.
 ctypedef struct down_conversion:
     converter converter
     const uint8_t* data
@@ -41,9 +42,8 @@ ctypedef struct down_conversion:
     rp_batch batch              # at hand, for an error
     rp_error error
 
-
-# The next whole entry by the rules of FileLogInputStream, which does not look at the magic: position, size and magic of
-# it. RP_OK, RP_END or CORRUPT_MESSAGE.
+# The next complete entry by the rules of FileLogInputStream, which does not look at the magic: position, size and magic
+# of it. RP_OK, RP_END or CORRUPT_MESSAGE.
 cdef int entry_at(down_conversion* d, int64_t position, rp_batch* b) noexcept nogil
 
 # Appends the entries that begin in [start, end) to d.out, as RecordsUtil.downConvert converts them; on an error d.out

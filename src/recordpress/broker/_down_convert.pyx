@@ -3,7 +3,7 @@
     control batch                        dropped
     zstd                                 error 76, for all of the batches that are converted together
     magic is old enough                  copied byte for byte
-    else, and not compressed             as many messages as there are records from the offset on that was asked for
+    else, and not compressed             as many messages as there are records from the offset on that was requested
     else                                 one wrapper with all records, also before that offset
 
 Before 0.11 all records became one batch, under the codec of the first one (FileMessageSet.toMessageFormat).
@@ -231,7 +231,7 @@ cdef bint ran_out(rp_cursor at) noexcept nogil:
 
 cdef int write_record(down_conversion* d, int id, rp_record* row, bint first, rp_error* error) noexcept nogil:
     cdef int status = RP_OK
-    if row.timestamp < NO_TIMESTAMP:  # also where magic 0 keeps no timestamp
+    if row.timestamp < NO_TIMESTAMP:  # even where magic 0 keeps no timestamp
         status = rp_fail(error, RP_TIMESTAMP_NEGATIVE, -1, row.timestamp, 0)
     elif row.header_count and not d.drops_headers:
         status = rp_fail(error, RP_HEADERS_MAGIC, -1, d.converter.magic, 0)

@@ -219,7 +219,7 @@ def _several(source: Any) -> list[Any]:
 
 
 def _is_log(path: str | os.PathLike[str]) -> bool:
-    """Return whether it leads to segments, and not to what a client sent."""
+    """Return whether it leads to segments, not to a client's request or record set."""
     files, name = resolve(path)
     if name.endswith(_LOG_ENDINGS):
         return True

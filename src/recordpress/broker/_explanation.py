@@ -77,7 +77,7 @@ class ExplainedBatch:
     file, topic : str | None
     partition : int | None
     magic, records : int | None
-        None without a whole entry. The number of records of a v0/v1 wrapper is known when it could be read.
+        None without a complete entry. The number of records of a v0/v1 wrapper is known when it could be read.
     compression_type, client : str | None
         The codec, and the client that its stream reveals.
     producer_id : int
@@ -185,7 +185,7 @@ class BatchGroup:
     ----------
     first : ExplainedBatch
     opened : int
-        Batches that were judged; the others of the log are taken to be like them.
+        Opened batches; the others of the log are assumed to be alike.
     batches, bytes, bytes_after : int
         All of them, estimated if some were not opened.
     cpu_seconds : (float, float)
@@ -293,7 +293,7 @@ class Explanation:
         ``record set``, ``Produce request`` or ``log``.
     broker_version : str
     topic_config : dict of str to str, int or bool
-        What was asked for, after the broker's settings.
+        The topic's settings in the call, after those of the broker.
     batches : list of ExplainedBatch
         One for each batch of a record set or request; for a log, the first batch of each group.
     groups : list of BatchGroup
@@ -306,7 +306,7 @@ class Explanation:
     findings : list of recordpress.log.Finding
         Damage in a log.
     notes : list of str
-        What else was taken for granted or passed over.
+        Notes on assumptions and on skipped data.
 
     Examples
     --------

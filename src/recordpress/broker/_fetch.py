@@ -74,7 +74,7 @@ def fetch(
     Parameters
     ----------
     log : bytes-like, several of them, Log or Partition
-        A record set, as a segment holds it; one per segment; or what `recordpress.open_log` found, if that is one
+        A record set, as in a segment; one per segment; or the result of `recordpress.open_log`, if that is one
         partition. A log ends before the first entry of its last segment that is truncated or impossible. Of a partition
         on disk only headers are read, from where its offset index leads, and the records of the response.
     fetch_offset : int
@@ -93,7 +93,7 @@ def fetch(
         larger than both limits (KIP-74). Fetch 0 to 2 have no such rule.
     isolation_level : {'read_uncommitted', 'read_committed'}
         Of the request. For ``'read_committed'`` reading ends at the last stable offset, and the answer lists the
-        aborted transactions; their records are in it, and the client leaves them out (KIP-98). Fetch 0 to 3 and
+        aborted transactions; their records are in it, and the client omits them (KIP-98). Fetch 0 to 3 and
         followers have no such choice. All headers of a log that is not remote are read for it.
     follower : bool
         The request is that of another broker.
@@ -102,7 +102,7 @@ def fetch(
     end_offset : int, optional
         Where reading ends: the high watermark. By default the end of the log.
     helpful : bool
-        Leave out two mistakes of real brokers: batches that are sent twice, and responses that end too early. See the
+        Omit two mistakes of real brokers: batches that are sent twice, and responses that end too early. See the
         notes.
     codecs : CodecRegistry, optional
         Codec plug-ins in addition to Kafka's. No older magic has them.
@@ -223,7 +223,7 @@ def _without_records(code: int | None, *reasons: Reason, message: str | None = N
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A fetch of one partition, and what its broker is set to."""
+    """A fetch of one partition, and the settings of its broker."""
 
     rules: BrokerRules
     fetches: FetchRules
@@ -252,7 +252,7 @@ class _Request:
             found = partition.read(self.offset, limit, self.whole, until)
         except CorruptRecordError as error:
             return _without_records(Errors.CORRUPT_MESSAGE, Reason.DAMAGED_LOG, message=str(error))
-        # nor are clients since KIP-74 sent a part of the first batch: they could not tell it from a loss
+        # nor are clients since KIP-74 sent a part of the first batch: they could not distinguish it from a loss
         records = b"" if self.version > _HARD_LIMIT and found.first_entry_incomplete else found.records
         return Fetched(
             0,

@@ -36,7 +36,7 @@ class Fetched:
     converted_batches, converted_records : int
         One that is sent twice counts twice.
     dropped_control_batches, dropped_records : int
-        Control batches, which no older magic has; records before the offset that was asked for.
+        Control batches, which no older magic has; records before the offset that was requested.
     lost : dict of str to int
         What the older magic cannot say: how many ``headers``; records with ``timestamps``, of ``producers``, of
         ``transactions``, with ``leader_epochs``, with ``record_attributes``; control records (``markers``); batches

@@ -1,4 +1,4 @@
-"""What a broker sends of the records that it read for an old client: as many bytes as it promised before it converted
+"""The records that a broker sends to an old client: as many bytes as it promised before it converted
 all of them (KIP-283).
 
     first    one batch at a time is converted, until something comes out of one: known before the response begins

@@ -13,7 +13,7 @@ from recordpress.broker._versions import MessageSets
 from recordpress.errors import OutputTooLargeError
 
 _MAGIC_AT = 16  # of an entry
-_OFFSETS, _HEADERS = 0, 1  # what compare_messages tells
+_OFFSETS, _HEADERS = 0, 1  # results of compare_messages
 
 
 def append_messages(

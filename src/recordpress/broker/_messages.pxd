@@ -64,7 +64,7 @@ cdef bint is_append_time(const message* m) noexcept
 cdef int64_t timestamp_of(const message* m) noexcept
 cdef bint is_valid(const message* m) noexcept
 
-# The whole entry at `position`, which continues to the next; False at the end, or at a truncated one.
+# The complete entry at `position`, which continues to the next; False at the end, or at a truncated one.
 cdef bint next_message(const uint8_t* data, int64_t size, int64_t* position, message* m) except -1
 
 

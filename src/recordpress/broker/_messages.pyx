@@ -118,7 +118,7 @@ cdef class DeepIterator:
                 refuse(UNKNOWN_SERVER_ERROR if self.generation == V0_10_0 else CORRUPT_MESSAGE, "RECORD_MAGIC")
             base = m.offset
         if m.data == NULL:
-            if self.generation == V0_10_2:  # DeepRecordsIterator asks for the last one
+            if self.generation == V0_10_2:  # DeepRecordsIterator requests the last one
                 refuse(UNKNOWN_SERVER_ERROR, "WRAPPER")
             return 0
         base = <int64_t>(<uint64_t>wrapper.offset - <uint64_t>base) if magic_of(wrapper) > 0 else 0
@@ -141,7 +141,7 @@ cdef class DeepIterator:
 # --- what the facade asks --------------------------------------------------------------------------------------------
 
 def analyze(bytes data not None, int64_t max_message_bytes):
-    """Log.analyzeAndValidateMessageSet: bytes of whole entries, and the codec of the last one that is compressed."""
+    """Log.analyzeAndValidateMessageSet: bytes of complete entries, and the codec of the last one that is compressed."""
     cdef message m
     cdef int64_t position = 0
     cdef int source_codec = 0

@@ -34,8 +34,8 @@ class PartitionLog:
     broker_version : str
         A release of Kafka from 0.8.2 to 4.4, such as ``"3.9"`` or ``"3.9.2"``.
     topic_config : mapping of str to str, int or bool, optional
-        Settings of the topic and the broker, by Kafka's property names; what is not there has the release's default.
-        Names of Kafka's that do not matter here are ignored.
+        Settings of the topic and the broker, by Kafka's property names; missing ones have the release's default.
+        Kafka settings that do not matter here are ignored.
     next_offset : int
         Of the next record that is appended.
     leader_epoch : int

@@ -66,7 +66,7 @@ def check_request(
 
 
 def _is_short(first: BatchHeader) -> bool:
-    """Return whether its producer id cannot be read, which the parser asks for."""
+    """Return whether its producer id cannot be read, which the parser needs."""
     return first.magic > 1 and first.size < _PRODUCER_ID_END
 
 

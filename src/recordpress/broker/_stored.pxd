@@ -14,7 +14,7 @@ cdef class StoredSet:
     cdef readonly int64_t size
     cdef readonly BatchHeader header
     cdef readonly bint rewritten
-    cdef bytes whole             # None until it is asked for, or if it never was sent as bytes
+    cdef bytes whole             # None until it is requested, or if it never was sent as bytes
     cdef bytes sent              # the sender's, with the set at `start`
     cdef int64_t start
     cdef uint8_t changed[HEADER_ROOM]

@@ -2,7 +2,7 @@
 
 A broker changes headers where they lie in its request buffer. The sender's bytes are not ours to change, and copying
 them costs as much as checking them. So where nobody else can change them either (Python's bytes), the new header is
-kept next to them, and both are joined when somebody asks for the set.
+kept next to them, and both are joined when somebody requests the set.
 """
 
 cimport cython

@@ -44,8 +44,8 @@ def validate(
         Of the request; without it, the one that a client would choose: 2 for magic 0 and 1 if the broker still takes
         it, else the latest that the broker takes.
     topic_config : mapping of str to str, int or bool, optional
-        Settings of the topic and the broker, by Kafka's property names; what is not there has the release's default.
-        Names of Kafka's that do not matter here are ignored.
+        Settings of the topic and the broker, by Kafka's property names; missing ones have the release's default.
+        Kafka settings that do not matter here are ignored.
     transactional_id : str, optional
         Of the request.
     next_offset : int
@@ -55,7 +55,7 @@ def validate(
     now_ms : time, optional
         The broker's clock, in ms since 1970; without it, this machine's.
     producers : iterable of ProducerState, optional
-        What the partition knows of producers: what `recordpress.log.sidecars.read_snapshot` returns.
+        State of the producers, as `recordpress.log.sidecars.read_snapshot` returns it.
     verified_transactions : iterable of str
         The transactional ids whose transactions the coordinator knows, this partition included (KIP-890).
     helpful : bool
@@ -74,7 +74,7 @@ def validate(
         A release that is not known, a setting that Kafka does not have, or a value that it does not take.
     ArgumentTypeError
     OutputTooLargeError
-        A batch holds more than 64 MiB when it is decompressed; what a broker says to it depends on its memory. With
+        A batch holds more than 64 MiB when it is decompressed; a broker's answer depends on its memory. With
         `helpful` the verdict is 10.
 
     See Also

@@ -5,7 +5,7 @@
     C   all else                                                         one batch or wrapper: in place, or rebuilt
 
 In place, records are checked where they lie, and headers alone change (_stored): the checksum is patched.
-A rebuild goes from record to record: one pass, but for a batch whose inner offsets turn out to be wrong.
+A rebuild goes from record to record: one pass, except for a batch whose inner offsets turn out to be wrong.
 """
 
 from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint64_t
@@ -217,7 +217,7 @@ cdef class Validation:
         return b"" if self.stored is None else self.stored.records
 
 
-# --- texts, as brokers have them but for the name of the partition ---------------------------------------------------
+# --- texts, as brokers have them except for the name of the partition ------------------------------------------------
 
 cdef str message_text(const rejected* r, const validator* v):
     """Return the text of LegacyRecord.toString."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from recordpress.broker._stored import StoredSet
 
 Relation = Literal["nothing stored", "kept", "kept, tail cut", "header rewritten", "rebuilt"]
-"""How what the log holds relates to what was sent.
+"""Relation of the stored bytes to the sent ones.
 
 Examples
 --------
@@ -26,7 +26,7 @@ Examples
 
 
 class _Stored:
-    """Makes the bytes of a set that was kept when they are asked for: a copy costs as much as all checks."""
+    """Mixin that creates the bytes of a kept set on request: a copy costs as much as all checks."""
 
     __slots__ = ("_stored",)
 

@@ -444,7 +444,7 @@ cdef bint open_in_steps(validator* v, const uint8_t* entry) noexcept nogil:
     at.cap, at.counted = v.cap, True
     s.start, s.frame = out.data, RP_IN_RECORDS
     while True:
-        given = min(size, given + INPUT_STEP)  # a decoder stops at the last whole block
+        given = min(size, given + INPUT_STEP)  # a decoder stops at the last complete block
         status = row.decode(row, &v.context.states[row.id], 2, payload, given, out.data, min(out.capacity, v.cap), &at,
                             &v.err)
         if at.produced == 0:

@@ -29,20 +29,20 @@ def explain(
     codecs: "CodecRegistry | None" = None,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "Explanation":
-    """Tell what a broker would do with batches, why, what it costs, and how to avoid it.
+    """Explain how a broker would treat batches, why, at what cost, and how to avoid it.
 
     Parameters
     ----------
     source : bytes-like, str, PathLike or several paths
         * A record set, as a client sends it for one partition.
         * A captured Produce request, version 0 to 13, with its header or without, or what a client sent over a
-          connection: requests with their sizes before them. Requests of other kinds are passed over.
+          connection: requests with their sizes before them. Other requests are skipped.
         * The path or URL of a file with one of these.
         * What `open_log` takes: a ``.log`` file, the directory of a partition, a log dir, a pattern. Each batch is
           then explained as its producer sent it: with offsets from 0, without a leader epoch, when the clock showed
           its largest timestamp. Control batches, which brokers write, and batches that the log cleaner has changed are
-          counted and passed over. Messages of magic 0 and 1 without a codec are explained one by one: the log does
-          not tell which of them came together.
+          counted and skipped. Messages of magic 0 and 1 without a codec are explained one by one: the log does
+          not record which of them came together.
     topic_config : mapping of str to str, int or bool, optional
         Settings of the topic, and of the broker, by Kafka's names; see `recordpress.broker.validate`.
     broker_version : str
@@ -52,7 +52,7 @@ def explain(
     produce_version : int, optional
         Of the request. By default that of a captured request, else what a client picks for the batch's magic.
     transactional_id : str, optional
-        Of the request, if `source` is a record set. The transaction is taken to be known to its coordinator.
+        Of the request, if `source` is a record set. The transaction is assumed to be known to its coordinator.
     now_ms : time, optional
         The broker's clock, in ms since 1970; by default this machine's.
     helpful : bool

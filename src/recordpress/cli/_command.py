@@ -82,7 +82,7 @@ def verb(
 
 @dataclass(frozen=True)
 class Sources:
-    """Paths, and what is wanted of them."""
+    """Paths, and the selection of topics and partitions."""
 
     paths: tuple[str, ...]
     topics: tuple[str, ...] = ()

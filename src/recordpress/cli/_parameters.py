@@ -55,7 +55,7 @@ class Size(_Type):
 
 
 class Codec(click.Choice):  # type: ignore[type-arg]
-    """Codec of Kafka's, or one that ``--codec-plugin`` loaded."""
+    """Kafka codec, or one that ``--codec-plugin`` loaded."""
 
     def __init__(self) -> None:
         super().__init__(_CODECS)

@@ -1,4 +1,4 @@
-"""Table of what copies of topics would take."""
+"""Table of the sizes of copies of topics."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from recordpress.codecs.table cimport (
 from recordpress.errors import InvalidArgumentError
 
 DEFAULT_MAX_SIZE = DEFAULT_CAP
-# The default as an object, so that identity shows that the argument was left out: fast enough for small payloads.
+# The default as an object, so that identity shows that the argument was omitted: fast enough for small payloads.
 cdef object DEFAULT_OBJECT = DEFAULT_MAX_SIZE
 
 cdef enum:

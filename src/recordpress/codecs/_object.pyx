@@ -139,7 +139,7 @@ cdef bint object_complete(const codec_stream* s) noexcept nogil:
 
 
 cdef void object_row(codec* row, Plugin plugin) noexcept:
-    """Fill the row but for its ids, names and levels."""
+    """Fill the row except for its ids, names and levels."""
     row.least_magic = 2   # a plug-in is for record batches
     row.object = <void*>plugin
     row.expect = object_expect

@@ -20,7 +20,7 @@ cdef class Plugin:
 
 cdef class CodecRegistry:
     cdef dict plugins            # name -> Plugin; replaced by changes, never changed
-    cdef object table            # the CodecTable of `plugins`, once a call asked for it
+    cdef object table            # the CodecTable of `plugins`, once a call requested it
     cdef object lock
 
     cdef int change(self, dict plugins) except -1

@@ -97,7 +97,7 @@ cdef class CodecRegistry:
 
     A name in a batch is looked up among the registered names, and used for nothing else: nothing is imported because of
     it. A batch with another name is an `UnsupportedCompressionTypeError`. Its header stays readable, and
-    `Batch.plugin_name` tells the name.
+    `Batch.plugin_name` has the name.
 
     A call takes the codecs that are registered when it begins; so does an object, such as a `BatchBuilder`, when it is
     made.

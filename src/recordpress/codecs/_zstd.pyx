@@ -38,7 +38,7 @@ cdef enum:
     COMPRESSOR_KEPT = 32 << 20
     DECOMPRESSOR_KEPT = 4 << 20
     PIECE = 1 << 17               # the step in which a stream's output gets room: a block
-    # Levels 20 to 22 and zstd's --long use larger windows. A frame with one is held until it is whole: up
+    # Levels 20 to 22 and zstd's --long use larger windows. A frame with one is held until it is complete: up
     # to HELD_LEAST in any case, and up to HELD_MOST if it is much smaller than its output. With HELD_MOST a stream
     # takes less than its cap and 16 MiB.
     WIDE = 8 << 20
@@ -134,7 +134,7 @@ cdef int find_dictionary(const known_dictionaries* known, const uint8_t* frame,
 
 
 cdef int refer_to_dictionary(codec_stream* s, const uint8_t* frame, rp_error* err) noexcept nogil:
-    """Tell libzstd, before a frame of a stream, which dictionary it needs; Kafka's row has none."""
+    """Set the dictionary that a frame of a stream needs, before libzstd reads it; Kafka's row has none."""
     cdef const known_dictionaries* known = <const known_dictionaries*>s.row.object
     cdef const ZSTD_DDict* dictionary = NULL
     cdef size_t result
@@ -429,7 +429,7 @@ cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, rp_error*
 
 
 # A frame in chunks needs its window in addition to the output of a call, because libzstd wants the window in one
-# block. So a frame with a large window is held until it is whole, and is then decompressed straight into the output.
+# block. So a frame with a large window is held until it is complete, and is then decompressed straight into the output.
 # This is for frames that are much smaller than their output; the others do not wait, as each chunk gives little.
 
 cdef bint begins_wide_frame(zstd_stream* z, const ZSTD_inBuffer* input) noexcept nogil:
@@ -466,7 +466,7 @@ cdef void let_go(zstd_stream* z) noexcept nogil:
 
 
 cdef int hold_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, rp_error* err) noexcept nogil:
-    """Hold a part of the input; decompress what is held once the frame is whole or has become too large."""
+    """Hold a part of the input; decompress what is held once the frame is complete or has become too large."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef size_t size = min(input.size - input.pos, <size_t>HELD_LEAST)
     cdef codec_unit frame

@@ -218,7 +218,7 @@ cdef bint lies_whole(const codec_stream* s, const ZSTD_inBuffer* input, codec_un
 
 
 cdef bint head_is_whole(zstd_stream* z, ZSTD_inBuffer* input, rp_error* err) noexcept nogil:
-    """Take the bytes of a frame's header. Other bytes have none: four bytes tell."""
+    """Take the bytes of a frame's header. Other bytes have none: their first four bytes show it."""
     while True:
         if z.frame >= 4 and rp_load_le32(z.head) != FRAME_MAGIC:
             err.status = RP_OK
@@ -278,7 +278,7 @@ cdef class Dictionary:
     Raises
     ------
     InvalidArgumentError
-        It is not a dictionary, or a damaged one. Raw content has no id, so a reader could not tell what a frame needs.
+        It is not a dictionary, or a damaged one. Raw content has no id, so a reader could not know the need of a frame.
     ArgumentTypeError
         It is not a bytes-like object.
 
@@ -478,7 +478,7 @@ def dictionary_id(data):
     Returns
     -------
     int | None
-        That of the first frame which needs one. None if none does, also if the data is not zstd's.
+        That of the first frame which needs one. None if none does, even if the data is not zstd's.
 
     Raises
     ------

@@ -205,7 +205,7 @@ cdef inline bint begins_magic(const uint8_t* src, size_t size) noexcept nogil:
 cdef inline bint is_ignored_prefix(const uint8_t* src, size_t at, size_t size) noexcept nogil:
     """Return whether the payload ends with the start of another frame that zstd-jni takes for the end.
 
-    Its ZstdInputStream notices a cut frame only when it asks for more input, so not where the start lies in the same
+    Its ZstdInputStream notices a cut frame only when it requests more input, so not where the start lies in the same
     buffer as the frame before; and not where it has no output, which would be read as records.
     """
     cdef codec_unit frame

@@ -47,7 +47,7 @@ cdef struct size_range:
     codec_unit first  # for codecs that keep a unit in `progress`
 
 
-# How far a decoder got, in whole units. If the output was full, it continues from here when called again with more
+# How far a decoder got, in complete units. If the output was full, it continues from here when called again with more
 # room.
 cdef struct progress:
     size_t consumed
@@ -124,7 +124,7 @@ cdef struct codec:
     int (*encode)(const codec*, void** state, int level, int magic, bint raw, const uint8_t* src, size_t size,
                   uint8_t* dst, size_t capacity, size_t* produced, rp_error*) noexcept nogil
 
-    # Two payloads become one when these bytes are left out between them.
+    # Two payloads become one when these bytes are omitted between them.
     bint joins
     size_t join_tail      # at the end of the first
     size_t join_head      # at the start of the second

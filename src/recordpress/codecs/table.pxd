@@ -12,7 +12,7 @@ cdef class CodecTable:
     cdef PyObject* names[CODEC_ROWS]  # interned; NULL in unused rows
     cdef dict known                   # name -> row; owns the names
     cdef tuple plugins                # of Plugin
-    cdef CodecTable lenient           # the same codecs for lz4_header_checksum="ignore", once it was asked for
+    cdef CodecTable lenient           # the same codecs for lz4_header_checksum="ignore", once it was requested
 
     cdef int own_name(self, int id, str name) except -1
     cdef int add(self, Plugin plugin) except -1

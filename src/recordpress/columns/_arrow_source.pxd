@@ -7,7 +7,7 @@ cdef class ArrowSource:
     cdef ArrowSchema schema
     cdef ArrowArrayStream stream    # release NULL: there is one array only
     cdef ArrowArray array           # that one, or the stream's newest; release NULL: none
-    cdef bint fresh                 # the one array that nobody has asked for yet
+    cdef bint fresh                 # the one array that nobody has requested yet
 
     cdef int ask(self, object data) except -1
     cdef int take_stream(self, object capsule) except -1

@@ -1,6 +1,6 @@
 """The caller's Arrow data: capsules, moved out of and owned here.
 
-A consumer of the interface may move a struct out of its capsule. Code that later asks for the same capsule, a callback
+A consumer of the interface may move a struct out of its capsule. Code that later requests the same capsule, a callback
 for instance, finds it empty, and cannot release what is still being read.
 """
 

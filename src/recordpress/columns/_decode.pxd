@@ -9,8 +9,8 @@ from recordpress.columns._plan cimport failure, plan
 from recordpress._threads cimport task
 
 
-# Zero but for `task`, `plan`, `batches`, `reached` and `n` before it runs, and for `open` and `rest` of a run that does
-# not begin its chunk or does not end it.
+# Zero except for `task`, `plan`, `batches`, `reached` and `n` before it runs, and for `open` and `rest` of a run that
+# does not begin its chunk or does not end it.
 ctypedef struct run:
     task task
     const plan* plan

@@ -58,11 +58,11 @@ cdef class ColumnsIterator:
     position : int
         Where the next entry begins: in the buffer, or in bytes from the file's position at the start.
     next_offset : int or None
-        The offset after the last entry that was passed, whether or not it was asked for; None before the first.
+        The offset after the last entry that was passed, whether or not it was requested; None before the first.
     goes_back : bool
         Whether the walk ended because of `ascending_from`.
     valid_bytes : int
-        Bytes of whole entries that were passed: position less start_position.
+        Bytes of complete entries that were passed: position less start_position.
     trailing_bytes : int
         Bytes of a truncated entry at the end, once the end is reached; 0 before.
     aborted_transactions : list of (producerId, firstOffset)
@@ -240,7 +240,7 @@ cdef class ColumnsIterator:
         return columns
 
     cdef Columns _next(self):
-        """Return the next result that has rows, or tells at the end what those without had lost; None after it."""
+        """Return the next result that has rows, or at the end the losses of those without; None after it."""
         cdef Window window
         cdef Columns columns
         if self.threads is None:
@@ -474,8 +474,8 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     columns : sequence of str, optional
         As in `read_columns`.
     batch_bytes : int
-        Here: stored (compressed) bytes of whole entries that go into one result; at least one entry. At most 2 GiB for
-        a file.
+        Here: stored (compressed) bytes of complete entries that go into one result; at least one entry. At most 2 GiB
+        for a file.
     end_offset : int, optional
         The walk ends at the first entry that has this offset or a larger one: offsets of a log ascend. To resume there,
         pass it as start_offset.
@@ -492,7 +492,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
         list `errors`, and the walk continues with the next entry. Damage to the framing itself (an impossible size or
         magic, or a cut tail with complete=True) ends the walk in any case, and is the last of `errors`.
     complete : bool
-        A truncated last entry is a CorruptRecordError. If False, it is left out, as by Kafka's consumers, and
+        A truncated last entry is a CorruptRecordError. If False, it is omitted, as by Kafka's consumers, and
         `trailing_bytes` has its size.
     ascending_from : int, optional
         The walk ends before the first entry whose offsets go back: it begins before this offset, or before the end of
@@ -507,8 +507,8 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     Returns
     -------
     ColumnsIterator
-        Each result has rows, but for one case: with the column ``baseOffset``, batches without records at the end are
-        reported by a last result without rows, which `write_columns` refuses.
+        Each result has rows, except for one case: with the column ``baseOffset``, batches without records at the end
+        are reported by a last result without rows, which `write_columns` refuses.
 
     Raises
     ------

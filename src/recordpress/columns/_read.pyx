@@ -21,8 +21,8 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
                  lz4_header_checksum="verify"):
     """Decode a record set (any mix of v0, v1 and v2, any codec) into Arrow columns.
 
-    A truncated last entry is left out, as by Kafka's consumers, unless `complete` is True. Control batches are left out
-    unless asked for.
+    A truncated last entry is omitted, as by Kafka's consumers, unless `complete` is True. Control batches are omitted
+    unless requested.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     control : bool
         Keep the records of control batches (transaction markers, KRaft).
     aborted_transactions : iterable of (producerId, firstOffset), optional
-        Leave out what these aborted transactions wrote: isolation.level=read_committed. A Fetch response carries
+        Omit what these aborted transactions wrote: isolation.level=read_committed. A Fetch response carries
         this list; a broker keeps it in ``.txnindex`` files.
     threads : int
         Decode with this many threads, including the caller's. The order of the result is the same; it has one record
@@ -70,7 +70,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     lz4_header_checksum : {'verify', 'ignore'}
         Of LZ4 frames in v1 and v2, whose header some clients write with the checksum that only v0 has (KIP-57): refuse
         another than the right one, as Kafka's consumers do, or read the frame; the result's
-        `lz4_header_errors` then tell which.
+        `lz4_header_errors` then lists them.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     ------
     CorruptRecordError
         A checksum, size or magic is wrong, or a codec's stream is damaged (DecompressionError); with complete=True also
-        a cut last entry.
+        a truncated last entry.
     InvalidRecordError
         Records break a rule of their format.
     UnsupportedCompressionTypeError

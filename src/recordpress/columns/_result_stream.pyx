@@ -2,7 +2,7 @@
 
 ::
 
-    iterator of Columns ──► with_constants ──► stream_of ──► ArrowArrayStream: get_next asks for the next Columns
+    iterator of Columns ──► with_constants ──► stream_of ──► ArrowArrayStream: get_next requests the next Columns
 """
 
 cimport cython
@@ -412,7 +412,7 @@ cdef void results_drop(ArrowArrayStream* stream) noexcept:
 
 
 def stream_of(fields, results, close):
-    """Return an ``arrow_array_stream`` capsule of results that are made when the consumer asks for them.
+    """Return an ``arrow_array_stream`` capsule of results that are made when the consumer requests them.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@
 
     reading: note_batch of each ──► chunk.lost ──► metadata of the Arrow schema ──► writing: refuse_lost
 
-Only reads that ask for baseOffset take note. It is that column that makes write_columns put the same batches together
+Only reads that request baseOffset take note. It is that column that makes write_columns put the same batches together
 again; the metadata goes where an Arrow library takes the schema.
 """
 
@@ -59,8 +59,8 @@ cdef int lost_of_header(loss* lost, const rp_batch* b) noexcept nogil:
 
 
 cdef bint is_largest(int64_t value, const int64_t* timestamps, int64_t rows) noexcept nogil:
-    """Return whether none is above the value. Signs of differences tell it, several at a time, where none wraps around:
-    the value is not negative, and what a negative timestamp makes of it looks like one above."""
+    """Return whether none is above the value. The signs of differences show it, several at a time, where none wraps
+    around: the value is not negative, and what a negative timestamp makes of it looks like one above."""
     cdef int64_t i
     cdef uint64_t beyond = 0
     for i in range(rows):

@@ -22,8 +22,8 @@ ctypedef struct isolation:
 
 cdef enum:
     MORE        # there are entries left
-    AT_END      # no whole entry follows
-    AT_BOUND    # entries follow that the plan's last_offset leaves out
+    AT_END      # no complete entry follows
+    AT_BOUND    # entries follow that the plan's last_offset omits
     GOES_BACK   # an entry follows that begins before the end of one that was passed
 
 

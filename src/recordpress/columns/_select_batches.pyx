@@ -112,8 +112,8 @@ cdef int refuse_early(const plan* p, int64_t there, failure* f) noexcept nogil:
 
 
 cdef void bad_header(const uint8_t* entry, int64_t position, rp_batch* batch) noexcept nogil:
-    """Report a whole entry too small for its header; rp_batch_next checked its size and prefix, so the next entry can
-    be read."""
+    """Report a complete entry too small for its header; rp_batch_next checked its size and prefix, so the next entry
+    can be read."""
     memset(batch, 0, sizeof(rp_batch))
     batch.magic = BAD_HEADER
     batch.position = position

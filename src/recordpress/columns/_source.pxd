@@ -17,7 +17,7 @@ cdef class Source:
     cdef readonly object name
     cdef PooledBlock block     # of the view, where that is a chunk of a file
 
-    # Bytes of the source from `position` on (in the view) that are known to be there, and in no whole entry.
+    # Bytes of the source from `position` on (in the view) that are known to be there, and in no complete entry.
     cdef int64_t rest(self, int64_t position)
 
     # Another view, which begins at `position` of this one and has more bytes; `position` becomes that in the new view.

@@ -18,7 +18,7 @@ import io
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef enum:
-    # The most that one call of readinto asks for: Linux reads no more than 2 GiB - 4 KiB at once.
+    # The most that one call of readinto requests: Linux reads no more than 2 GiB - 4 KiB at once.
     MOST_AT_ONCE = 1 << 30
     # An entry of this size is checked before it is read whole: Kafka's default max.message.bytes is 1 MiB.
     LARGE_ENTRY = 1 << 24
@@ -144,7 +144,7 @@ cdef class Source:
             while left:
                 read = self._read(block, 0, min(left, <int64_t>STEP_BYTES))
                 if read == 0:
-                    return RP_OK  # truncated in between: reading it tells
+                    return RP_OK  # truncated in between: reading it will fail
                 crc = crc_update(crc, batch, block.buffer.data, read)
                 left -= read
         finally:

@@ -4,7 +4,7 @@
 
     scan: headers ──► entries to decode ──► runs of them ──► recordpress._threads: _decode ──► chunks ──► Columns
     (the caller)      ranges, control,      (of about the same    (no GIL)
-                      aborted left out       number of bytes)
+                      aborted omitted       number of bytes)
 """
 
 from cpython.ref cimport Py_INCREF

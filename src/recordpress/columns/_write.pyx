@@ -112,7 +112,7 @@ cdef int refuse_both(str argument, str column) except -1:
 
 
 cdef int check_columns(const batch_options* o, const input_types* types, object base_offset) except -1:
-    """Refuse an argument for what a column says too."""
+    """Raise an error for an argument that repeats a column."""
     if base_offset is not None and types.offset.kind != ABSENT:
         refuse_both("base_offset", "an offset column")
     if not types.any_batch:
@@ -134,7 +134,7 @@ cdef int check_columns(const batch_options* o, const input_types* types, object 
 
 
 cdef int check_alone(const batch_options* o, object base_offset, object timestamp_type) except -1:
-    """Refuse an argument for what the headers of `batches` say too."""
+    """Raise an error for an argument that repeats the headers of `batches`."""
     for name, given in (("magic", o.magic != 2), ("compression_type", o.codec != 0),
                         ("base_offset", base_offset is not None), ("timestamp_type", timestamp_type is not None),
                         ("log_append_time", o.log_append_time != -1), ("producer_id", o.producer_id != -1),
@@ -248,7 +248,7 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
     **options
         `recordpress.typing.BatchOptions`, as for `BatchBuilder`: timestamp_type (None: what the timestampType column
         says), log_append_time, producer_id, producer_epoch, base_sequence (the first record's; later batches count
-        on), partition_leader_epoch, is_transactional, delete_horizon_ms. No option may be given for what a column says.
+        on), partition_leader_epoch, is_transactional, delete_horizon_ms. No option may repeat a column.
 
     Returns
     -------

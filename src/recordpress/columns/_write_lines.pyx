@@ -2,7 +2,7 @@
 
 ::
 
-    results ──► Lines of one ┐ a thread makes text of them   ──► write, by the caller, who also asks for results
+    results ──► Lines of one ┐ a thread makes text of them   ──► write, by the caller, who also requests results
                 Lines of two ┘ while the caller does the rest
 
 The order is that of the results. Only the caller's thread runs Python.
@@ -161,8 +161,8 @@ def write_lines(results, write, kind="json", values="utf8", *, threads=1):
     values : {'utf8', 'hex', 'base64', 'json', 'size'}
         As for `json_lines`.
     threads : int
-        1: a result is written before the next one is asked for. From 2 on, a second thread makes the text of the next
-        result, and of one more, while this one writes and asks for results.
+        1: a result is written before the next one is requested. From 2 on, a second thread makes the text of the next
+        result, and of one more, while this one writes and requests results.
 
     Raises
     ------

@@ -22,7 +22,7 @@ cdef int add_row(header_rows* to, const rp_batch* batch, const codec_table* code
 
 cdef class BatchTable(ArrowRows):
     cdef header_rows _rows
-    cdef Columns _arrow           # the same as Arrow columns, once they were asked for
+    cdef Columns _arrow           # the same as Arrow columns, once they were requested
     cdef readonly int64_t valid_bytes
     cdef readonly int64_t trailing_bytes
 

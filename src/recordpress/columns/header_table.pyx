@@ -329,7 +329,7 @@ def batch_table(data, *, complete=False, codecs=None):
     data : bytes-like
         Record set.
     complete : bool
-        A truncated last entry is a CorruptRecordError. If False, it is left out; `trailing_bytes` has its size.
+        A truncated last entry is a CorruptRecordError. If False, it is omitted; `trailing_bytes` has its size.
     codecs : CodecRegistry | None
         Codec plug-ins in addition to Kafka's, whose names are shown if they have at most 15 characters. Others are
         ``pluggable``; `Batch.plugin_name` has the name of each.
@@ -346,7 +346,7 @@ def batch_table(data, *, complete=False, codecs=None):
     Raises
     ------
     CorruptRecordError
-        An impossible size, or a magic that is not 0, 1 or 2; with complete=True also a cut last entry.
+        An impossible size, or a magic that is not 0, 1 or 2; with complete=True also a truncated last entry.
 
     Examples
     --------

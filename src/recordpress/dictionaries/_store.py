@@ -38,7 +38,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
     """Directory of dictionaries by id.
 
     A mapping, which `recordpress.decompress` takes as ``dictionaries=``. A file is read and checked when its dictionary
-    is first asked for, and the dictionary is kept then. Dictionaries that others add later are found, too. The object
+    is first requested, and the dictionary is kept then. Dictionaries that others add later are found, too. The object
     may be used from several threads, and pickled: it is then opened where it arrives.
 
     Parameters

@@ -76,7 +76,7 @@ class ArrowFileSystem(FileSystem):
 
     @contextmanager
     def _missing_in_hdfs(self, path: str) -> Iterator[None]:
-        """Raise a FileNotFoundError for what is not there: hdfsDelete says EIO (FileSystem.delete is false)."""
+        """Raise a FileNotFoundError for a missing file: hdfsDelete returns EIO (FileSystem.delete is false)."""
         try:
             yield
         except FileNotFoundError:
@@ -174,7 +174,7 @@ class _ArrowFile(RandomAccessFile):
 
 class UploadWriter(Writer):
     """Written under a hidden name and then moved: an upload that ends too early may leave an object, but never under
-    the name that was asked for. Object stores copy without sending the bytes again.
+    the name that was requested. Object stores copy without sending the bytes again.
     """
 
     def __init__(self, filesystem: Any, path: str) -> None:

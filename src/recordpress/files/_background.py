@@ -37,7 +37,7 @@ class Background(Generic[_Result]):
     def _run(self) -> None:
         try:
             self._results.append(self._call())
-        except BaseException as error:  # it is raised where the result is asked for
+        except BaseException as error:  # it is raised where the result is requested
             self._error = error
         finally:
             self._done.set()

@@ -93,7 +93,7 @@ class RandomAccessFile(ABC):
     is_remote : bool
         Each read is a request, so reading ahead and larger chunks pay off.
     start : int
-        Where reading begins: 0 but for a part of a file.
+        Where reading begins: 0 except for a part of a file.
 
     Examples
     --------

@@ -144,7 +144,7 @@ def _by_arrow(url: str, scheme: str) -> tuple[FileSystem, str]:
     server = authority.rpartition("@")[2] if scheme in _OF_A_SERVER else ""
     path = unquote(rest).strip("/")
     whole = f"{base.rstrip('/')}/{path}" if path else base.rstrip("/") or "/"
-    if scheme.startswith("abfs"):  # a container is in no directory, also where a server is named instead of it
+    if scheme.startswith("abfs"):  # a container is in no directory, even where a server is named instead of it
         whole = whole.strip("/")
     return ArrowFileSystem(filesystem, f"{scheme}://{server}", secrets), whole
 

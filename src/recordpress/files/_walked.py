@@ -72,7 +72,7 @@ class Walked(RandomAccessFile):
         return bytes(data[: self.read_into(position, data)])
 
     def read_into(self, position: int, buffer: Buffer) -> int:
-        """Fill the buffer, but for the end of the file.
+        """Fill the buffer, except for the end of the file.
 
         Raises
         ------

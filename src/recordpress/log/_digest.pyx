@@ -244,7 +244,7 @@ cdef class RecordDigest:
         Parameters
         ----------
         data : bytes-like
-            Whole entries.
+            Complete entries.
         start_offset, end_offset : int | None
             Only records with start_offset <= offset < end_offset.
         max_decompressed_bytes : int

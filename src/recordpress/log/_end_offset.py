@@ -19,8 +19,8 @@ def end_offset(partition: Partition, *, complete: bool = False) -> int:
     ----------
     partition : Partition
     complete : bool
-        The log must end with a whole entry; by default a truncated entry at the end, or zeros, do not count. The last
-        headers of every segment are read.
+        The log must end with a complete entry; by default a truncated entry at the end, or zeros, do not count. The
+        last headers of every segment are read.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The record set in one ``.log`` file, in chunks of whole entries (Kafka's FileRecords and FileLogInputStream)."""
+"""The record set in one ``.log`` file, in chunks of complete entries (Kafka's FileRecords and FileLogInputStream)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FileRecords:
     path : str, Path or RandomAccessFile
         A local file, or one that is open, which is closed with this.
     complete : bool
-        The file must end with a whole entry, like every segment but the last of its partition. If False, it may end
+        The file must end with a complete entry, like every segment but the last of its partition. If False, it may end
         as a broker leaves it after a crash: in a truncated entry, or in zeros (a preallocated file).
     max_message_bytes : int
         An entry whose size field is above this is corrupt.
@@ -56,7 +56,7 @@ class FileRecords:
     size : int
         Bytes of the file when it was opened; bytes appended later are not read.
     valid_bytes : int
-        Where the last whole entry ends that was returned.
+        Where the last complete entry ends that was returned.
     trailing_bytes : int
         Bytes after them at the end of the file; 0 before the end is reached.
     tail : {'', 'cut', 'zeros'}
@@ -64,7 +64,7 @@ class FileRecords:
     next_offset : int | None
         The offset after the last entry that was passed; None before the first.
     findings : list of Finding
-        What `columns` left out, on request.
+        Records that `columns` omitted, on request.
     ignored : list of Finding
         Errors that `columns` ignored: ``lz4_header_checksum="ignore"``.
     goes_back : bool
@@ -346,7 +346,7 @@ class FileRecords:
         return not any(self.read(position, min(ENTRY_PREFIX, self.size - position)))
 
     def _end(self, position: int, next_offset: int | None) -> None:
-        """Judge the bytes between the last whole entry and the end of the file."""
+        """Judge the bytes between the last complete entry and the end of the file."""
         self.valid_bytes = position
         self.trailing_bytes = self.size - position
         if self.trailing_bytes:

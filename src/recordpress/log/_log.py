@@ -135,7 +135,7 @@ class Log:
 
         Control records are not returned. Nothing is read before the result is used.
 
-        Where offsets do not ascend, a record is left out only if one before it, in an earlier segment or earlier in its
+        Where offsets do not ascend, a record is omitted only if one before it, in an earlier segment or earlier in its
         file, has its offset, and `findings` has a finding. A range gives the same records as reading everything, except
         that a segment is not read that its name, first and last headers put outside the range. Damage in a payload that
         no column needs stays unseen.

@@ -55,7 +55,7 @@ def open_selected(
     topics: str | Iterable[str] | None,
     partitions: Integer | Iterable[Integer] | None,
 ) -> Log:
-    """Return the log at the paths, or what is asked for of it."""
+    """Return the log at the paths, or the requested part of it."""
     paths = path if isinstance(path, str | os.PathLike) else list(_several(path))
     log = Log(*open_paths(paths, filesystem, codecs), paths)
     return _of_partitions(_of_topics(log, topics), partitions)

@@ -150,7 +150,7 @@ def _is_sound(file: RandomAccessFile, position: int, offset: int = INT64_MAX) ->
 
 
 def _passes(walk: HeaderWalk, position: int) -> bool:
-    """Return whether whole entries lead to a position, or to a file's end before it."""
+    """Return whether complete entries lead to a position, or to a file's end before it."""
     with suppress(RecordpressError):
         walk.pass_over(position)
         return True

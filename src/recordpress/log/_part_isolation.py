@@ -1,4 +1,4 @@
-"""What read_committed leaves out of a part of a partition, without reading all of the partition's headers.
+"""What read_committed omits of a part of a partition, without reading all of the partition's headers.
 
 ::
 

@@ -56,7 +56,7 @@ _DECODING = (
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What to read of a log, and how: the arguments of `Log.read`, checked except for what `read_columns` checks."""
+    """The arguments of `Log.read`, checked except for what `read_columns` checks."""
 
     start_offset: int | None = None
     end_offset: int | None = None
@@ -160,7 +160,7 @@ class LogReader(StreamedRows):
 
     @property
     def position(self) -> int:
-        """How many bytes of the log's segments were read or passed over so far."""
+        """Number of bytes of the log's segments that were read or skipped so far."""
         return self._passed + (self._file.valid_bytes if self._file else 0)
 
     def _fields(self) -> tuple[Field, ...]:

@@ -170,7 +170,7 @@ class Partition:
         Raises
         ------
         CorruptRecordError
-            An entry that cannot be a batch, or a segment before the last that does not end with a whole entry.
+            An entry that cannot be a batch, or a segment before the last that does not end with a complete entry.
 
         Examples
         --------

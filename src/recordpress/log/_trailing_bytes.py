@@ -4,7 +4,7 @@ Kafka's readers take every entry that does not fit into the rest of the data for
 damaged in mid-file makes all entries after it vanish without an error. The rules here:
 
 ======================  =====================================================================================
-a segment that is not   nothing may follow its last whole entry
+a segment that is not   nothing may follow its last complete entry
 its partition's last
 zeros                   the tail of a file that was preallocated: the segment ends there
 one entry, cut          its header says that it continues after the end of the file, and none of the rules below

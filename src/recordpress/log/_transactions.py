@@ -1,6 +1,6 @@
 """Aborted and open transactions of a partition.
 
-A consumer with isolation.level=read_committed (KIP-98) leaves out the records of aborted transactions, and ends before
+A consumer with isolation.level=read_committed (KIP-98) omits the records of aborted transactions, and ends before
 the first record of an open one: at the last stable offset.
 
 ::

@@ -23,10 +23,10 @@ def open_log(
     ----------
     path : str, PathLike or several of them
         Each a ``.log`` file; the directory of a partition, ``<topic>-<partition>``; a log dir, which holds such
-        directories; a folder of segments whose partition no name tells; or a copy in tiered storage, as Aiven's plug-in
-        and Kafka's LocalTieredStorage lay it out. A local path, a ``file://`` URL, one of pyarrow.fs (``s3://``,
-        ``gs://``, ``abfs://``, ``hdfs://``) or of fsspec, and each may be a pattern of ``*``, ``?`` and ``[a-z]``.
-        Segments of one partition may come from several of these.
+        directories; a folder of segments whose name is not that of a partition; or a copy in tiered storage, as Aiven's
+        plug-in and Kafka's LocalTieredStorage lay it out. A local path, a ``file://`` URL, one of pyarrow.fs
+        (``s3://``, ``gs://``, ``abfs://``, ``hdfs://``) or of fsspec, and each may be a pattern of ``*``, ``?`` and
+        ``[a-z]``. Segments of one partition may come from several of these.
     filesystem : pyarrow.fs.FileSystem or fsspec.AbstractFileSystem, optional
         Paths are then paths in it.
     codecs : CodecRegistry, optional
@@ -40,13 +40,13 @@ def open_log(
     Returns
     -------
     Log
-        Its `skipped` lists what was passed over.
+        Its `skipped` lists the skipped files and directories.
 
     Raises
     ------
     FileNotFoundError
     InvalidArgumentError
-        No partition was found, none has a topic or number that was asked for, or nothing opens the scheme. A directory
+        No partition was found, none has a topic or number that was requested, or nothing opens the scheme. A directory
         with segments has a partition number that Kafka would not write (``a-00``), a name that is not UTF-8, or lies
         inside another partition's directory. A symbolic link leads out of the given directory. A segment is a directory
         or a named pipe. The message names the file.

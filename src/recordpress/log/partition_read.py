@@ -115,7 +115,7 @@ class PartitionRead:
             return LogRead(b"")
         floor = max(bisect_right([segment.base_offset for segment in self._segments], offset) - 1, 0)
         while floor and self._segments[floor - 1].base_offset == self._segments[floor].base_offset:
-            floor -= 1  # record sets in memory, whose offsets no name tells
+            floor -= 1  # record sets in memory, whose name has no offset
         for number in range(floor, len(self._segments)):
             with self._segments[number].open() as file:
                 found = self._read_segment(number, file, offset, max_bytes, minimum_one_batch, until)

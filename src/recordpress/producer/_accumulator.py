@@ -92,7 +92,7 @@ class BatchAccumulator(BatchFiller):
 
     Notes
     -----
-    Nothing here reads a clock: each call takes `now_ms`, on a clock of the caller's. Where all of them leave it out,
+    Nothing here reads a clock: each call takes `now_ms`, on a clock of the caller's. Where all of them omit it,
     lingering and waiting between attempts play no part.
 
     RECORD_LIST_TOO_LARGE (18) does not split a batch, nor does an error of a batch of one record: its callbacks get

@@ -54,7 +54,7 @@ ctypedef struct packer:
     int64_t n
     pooled base           # a payload of the first base_raw bytes, to which tries are joined
     size_t base_raw
-    bint exact            # base may not grow any more
+    bint exact            # base must not grow further
     pooled best           # the largest payload that fits
     pooled trial
     attempt fit           # n 0: none yet

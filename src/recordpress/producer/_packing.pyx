@@ -160,7 +160,7 @@ cdef RowSource source_of(values, keys, timestamps, headers, offsets, base_offset
 
 
 cdef bint numbers_its_records(object source, object offsets, object base_offset):
-    """Return whether offsets were asked for."""
+    """Return whether offsets were requested."""
     if isinstance(source, ColumnRows) and (<ColumnRows>source).numbered:
         return True
     return offsets is not None or base_offset is not None
@@ -215,7 +215,7 @@ def pack(values, keys=None, timestamps=None, headers=None, *, limit, compression
     -----
     Sizes are predicted from what was compressed just before. With snappy, lz4 and zstd what fits is kept, and as a rule
     only the end of a batch is compressed again where a prediction was off. gzip keeps it from limits of 192 KiB on: the
-    batch has a second member then, which readers take for one with the first. Below that, and with codec plug-ins
+    batch has a second member then, which readers treat as one with the first. Below that, and with codec plug-ins
     that do not join, all records of the batch are compressed again.
 
     Examples

@@ -1,4 +1,4 @@
-"""A record set, entry by entry, by header alone: nothing is decompressed or copied until it is asked for."""
+"""A record set, entry by entry, by header alone: nothing is decompressed or copied until it is requested."""
 
 cimport cython
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -425,7 +425,7 @@ cdef class BatchIterator:
     valid_bytes : int
         Bytes of the whole entries passed so far.
     trailing_bytes : int | None
-        Bytes of the truncated entry after the last whole one, otherwise 0. None until the iteration has ended.
+        Bytes of the truncated entry after the last complete one, otherwise 0. None until the iteration has ended.
 
     Examples
     --------
@@ -505,7 +505,7 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
         Check the checksums of a batch when its records are read. False: read as Kafka's own iterator does, which leaves
         that to its callers.
     complete : bool
-        The data must end with a whole entry.
+        The data must end with a complete entry.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch, applied when its records are read.
     max_message_bytes : int
@@ -524,7 +524,7 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
     Raises
     ------
     CorruptRecordError
-        While iterating: an impossible size, a magic that is not 0, 1 or 2, or with `complete` a cut last entry.
+        While iterating: an impossible size, a magic that is not 0, 1 or 2, or with `complete` a truncated last entry.
         Entries before it are handed out.
     ArgumentTypeError, InvalidArgumentError
 

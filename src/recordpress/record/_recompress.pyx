@@ -48,7 +48,7 @@ cdef int recompress_all(recompressor* r, const uint8_t* data, int64_t size, rp_e
 def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, codecs=None):
     """Compress every batch of a record set with another codec; offsets, headers and records stay the same.
 
-    A v2 batch keeps its header but for ``batchLength``, the codec bits of ``attributes`` and ``crc``: base offset,
+    A v2 batch keeps its header except for ``batchLength``, the codec bits of ``attributes`` and ``crc``: base offset,
     last offset delta, timestamps, delete horizon, producer fields, sequence, leader epoch and records count are
     the source's, and no record is touched. Control batches and the empty batches that compaction leaves are
     copied byte for byte; so are batches that have the codec already, if no level is given. Wrapper messages of v0 and
@@ -60,7 +60,7 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
     Parameters
     ----------
     data : bytes-like
-        Record set of whole entries, such as the content of a ``.log`` file.
+        Record set of complete entries, such as the content of a ``.log`` file.
     compression_type : CompressionType or a name in `codecs`
     level : int, optional
         As in `compress`; None is what Kafka's Java producer does by default.

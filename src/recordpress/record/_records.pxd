@@ -10,7 +10,7 @@ cdef class Record:
     cdef object _owner               # keeps what the pointers point into alive
     cdef rp_record _record
     cdef const uint8_t* _entry       # v0/v1: the message, NULL in v2
-    cdef object _key_bytes           # once asked for
+    cdef object _key_bytes           # once requested
     cdef object _value_bytes
 
 

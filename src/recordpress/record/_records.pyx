@@ -1,4 +1,4 @@
-"""The records of a batch as Python objects, one at a time: key, value and headers are made when asked for.
+"""The records of a batch as Python objects, one at a time: key, value and headers are made when requested.
 
 Keeping one record at a time costs a fraction of a list of all, because the next one reuses its memory.
 """

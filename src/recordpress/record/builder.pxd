@@ -19,7 +19,7 @@ cdef class BatchBuilder:
     cdef pooled headers       # of the record that is being appended, encoded
     cdef exact_limit exact
     cdef float ratio          # of Kafka's estimate; negative: the limit is exact
-    cdef int64_t write_limit  # the limit as it was asked for
+    cdef int64_t write_limit  # the limit as it was requested
     cdef int64_t result_size  # of what build() returned; -1 before
     cdef int64_t payload_size
     cdef int state

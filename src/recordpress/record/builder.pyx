@@ -237,8 +237,8 @@ cdef class BatchBuilder:
         if self.batch.encoder.records_count and room < <int64_t>size:  # the first one is always taken (hasRoomFor)
             return False
         check(batch_put(&self.batch, row, &err), &err)
-        # Up to there nothing is asked: an estimate grows by no more than ratio x 1.05 per byte, but for the rounding of
-        # its float32 numbers, each by less than a part in 2^23.
+        # Up to there nothing is asked: an estimate grows by no more than ratio x 1.05 per byte, except for the rounding
+        # of its float32 numbers, each by less than a part in 2^23.
         estimate = self.estimated_size()
         room = <int64_t>((self.write_limit - estimate - (estimate >> 20) - 2) / max(1.0, self.ratio * 1.0501))
         batch_limit(&self.batch, self.batch.records.size + <size_t>max(room, 0))

@@ -21,7 +21,7 @@ cdef enum:
     LOST_KINDS
 
 
-# Zero but for `magic`, the one that is wanted, before the first batch.
+# Zero except for `magic`, the one that is wanted, before the first batch.
 ctypedef struct converter:
     int magic
     open_batch batch

@@ -25,7 +25,7 @@ cdef int compare_crc(const rp_batch* batch, uint32_t computed, rp_error* err) no
 # The entry at `position` of a set that must be whole: RP_END at its end, RP_CUT_ENTRY instead of a truncated entry.
 cdef int next_whole(const uint8_t* data, int64_t size, int64_t position, rp_batch* batch, rp_error* err) noexcept nogil
 
-# What of the payload's header a reader may overlook (see codec.pxd): RP_OK, or the status that tells it.
+# What of the payload's header a reader may overlook (see codec.pxd): RP_OK, or the status of the defect.
 cdef int check_header_checksum(const codec_table* codecs, const uint8_t* entry, const rp_batch* batch,
                                rp_error* err) noexcept nogil
 
@@ -42,7 +42,7 @@ cdef int check_inner_crcs(const rp_source* source, rp_error* err) noexcept nogil
 cdef int refuse_early(codec_context* context, const uint8_t* entry, int64_t there, const rp_batch* batch,
                       rp_error* err) noexcept nogil
 
-# Fills `source` but for its filter and view fields; decompressed records are appended to `scratch`.
+# Fills `source` except for its filter and view fields; decompressed records are appended to `scratch`.
 # `prefix`: keep what was decoded before a codec error (see decompress_prefix); source then holds that.
 cdef int open_source(codec_context* context, const uint8_t* entry, const rp_batch* batch, const uint8_t* readable,
                      pooled* scratch, size_t cap, bint prefix, rp_source* source, rp_error* err) noexcept nogil

@@ -10,7 +10,7 @@ from recordpress.codecs.context cimport codec_context
 # What is wanted, where the result grows, and the entry at hand.
 ctypedef struct recompressor:
     int codec
-    int least_magic          # that the codec's row asks for
+    int least_magic          # that the codec's row needs
     int level
     size_t cap               # on the decompressed size of an entry
     codec_context* context

@@ -1,6 +1,6 @@
 """An entry of a record set with another codec; nothing else in it changes.
 
-    v2 batch           header ─► kept but for batchLength, the codec bits and the CRC
+    v2 batch           header ─► kept except for batchLength, the codec bits and the CRC
                        payload ─► decompressed ─► compressed; no record is read or written
     v0/v1 wrapper      the same; under `none` its messages become separate entries, as only a wrapper has a codec
     v0/v1 message      as it is: only wrappers carry a codec

@@ -31,7 +31,7 @@ from recordpress.errors import InvalidArgumentError
 
 
 cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) except -1:
-    """Begin a record set. w is all zero but for the encoder's options and w.mixed."""
+    """Begin a record set. w is all zero except for the encoder's options and w.mixed."""
     w.batch_bytes = MAX_SET_SIZE
     w.batch_records = INT32_MAX
     if batch_bytes is not None:
@@ -260,7 +260,7 @@ cdef int raise_row(const set_writer* w, const rp_error* err) except -1:
 
 cdef int set_size(set_writer* w) except -1:
     """Cut the result to what was written. A little slack stays allocated: giving it back would make the block smaller
-    than the next one that is asked for, and glibc would then map every such result again (see pool.h)."""
+    than the next one that is requested, and glibc would then map every such result again (see pool.h)."""
     cdef const pooled* out = &w.batch.records
     if out.capacity - out.size > out.capacity // 4:
         if _PyBytes_Resize(&w.result, out.size):

@@ -63,7 +63,7 @@ def to_parquet(
     """Write the records of a log as Parquet files, with topic and partition as directories.
 
     Statistics of row groups have the least and greatest offset and timestamp, so that engines skip what a query does
-    not ask for. Control records are left out. `dst` gets its name when all files are complete, with ``_SUCCESS`` in it;
+    not request. Control records are omitted. `dst` gets its name when all files are complete, with ``_SUCCESS`` in it;
     in an object store, which cannot rename, ``_SUCCESS`` is written last. A second job on the same `dst` is refused
     while the first one works; what a killed one left is removed by the next.
 
@@ -81,7 +81,7 @@ def to_parquet(
     compression : {'zstd', 'snappy', 'gzip', 'lz4', 'none'}
         Of the Parquet files.
     on_corrupt : {'raise', 'skip'}
-        If a batch is damaged, the job fails, or the batch is left out and reported.
+        If a batch is damaged, the job fails, or the batch is omitted and reported.
     dry_run : bool
         Only say which files would be written, unless they had no record.
     codecs : CodecRegistry, str or several, optional
@@ -90,8 +90,8 @@ def to_parquet(
     Returns
     -------
     DataFrame
-        One row per file: topic, partition, file, records, bytes, firstOffset, lastOffset, findings (what was left out,
-        and what follows the last whole entry of a log: a truncated one, or zeros; file is null without a record
+        One row per file: topic, partition, file, records, bytes, firstOffset, lastOffset, findings (omissions,
+        and what follows the last complete entry of a log: a truncated one, or zeros; file is null without a record
         besides). With `dry_run`: topic, partition, file, sourceBytes.
 
     Raises

@@ -156,7 +156,7 @@ class GrowingLog:
         if first > wanted:
             self._lost(f"{partition}: offsets {wanted} to {first - 1} were deleted before they were read")
             return first
-        if wanted > end:  # a part of the log may just be not readable any more, as without includeActiveSegment
+        if wanted > end:  # a part of the log may just be no longer readable, as without includeActiveSegment
             last = end_offset(partition)
             if wanted > last:
                 self._lost(f"{partition} ends at offset {last}; the next offset to read was {wanted}")

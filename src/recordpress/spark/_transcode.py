@@ -100,7 +100,7 @@ def transcode(
         cpuSeconds, sampledBytes, segments, sampledSegments. Otherwise one row per partition: topic,
         partition, directory, segments, records, batchesBefore, batchesAfter, bytesBefore, bytesAfter,
         compressionTypesBefore, compressionTypesAfter, digests (one per segment, the same for source and copy),
-        trailingBytes (after the last whole entry of a source; they hold no record, and are not copied),
+        trailingBytes (after the last complete entry of a source; they hold no record, and are not copied),
         quarantined (files in the copy), findings (what the copy lacks, as text).
 
     Raises

@@ -34,7 +34,7 @@ def verify(spark: SparkSession, src: Paths, check: str = "batch", *, codecs: Cod
         As `recordpress.open_log` takes it.
     check : {'file', 'batch', 'record'}
         As for `recordpress.log.verify`. A task has whole segments. Offsets and leader epochs are compared with the end
-        of the segment before; for 'record' a task begins where a ``.snapshot`` tells the state of producers.
+        of the segment before; for 'record' a task begins where a ``.snapshot`` has the state of producers.
     codecs : CodecRegistry, str or several, optional
         Codec plug-ins: a registry, or paths as `CodecRegistry.load` takes them (``"package.module:attribute"``),
         which executors import, too.

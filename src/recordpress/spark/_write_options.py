@@ -79,7 +79,7 @@ class WriteOptions:
     compression_type: str = option(
         "compression.type",
         choice(*_CODECS),
-        "A codec of Kafka's, or pluggable (KIP-984). The parsed value is the codec's name, for pluggable that"
+        "A Kafka codec, or pluggable (KIP-984). The parsed value is the codec's name, for pluggable that"
         " of the plug-in.",
         "zstd",
     )

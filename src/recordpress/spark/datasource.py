@@ -60,7 +60,7 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
 
     Every segment but the last of its partition must be complete. The last one may end in a truncated entry, as under a
     running broker, or in zeros; a warning in the executor's log (logger ``recordpress.spark``) says how many bytes were
-    left out. Anything else after the last whole entry is damage, which the option ``mode`` decides about.
+    omitted. Anything else after the last complete entry is damage, which the option ``mode`` decides about.
 
     A stream reads each segment once another one begins after it; offsets follow Spark's Kafka source. A write
     takes these columns, of which value is enough; Spark wants its mode to be append or overwrite. A stream that is

@@ -200,7 +200,7 @@ def read_record_set(
 ) -> Column:
     """Read the records of record sets: from ``level=bytes``, Fetch responses or Produce requests.
 
-    Checksums are compared, and each set must end with a whole entry. Control records are left out.
+    Checksums are compared, and each set must end with a complete entry. Control records are omitted.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ _DECODER_PACKAGES = ("org.apache.kafka.tools.api.", "kafka.serializer.", "")  # 
 
 
 class _DecoderClass(click.ParamType):  # type: ignore[type-arg]
-    """Decoder of Kafka's, by the name of its class."""
+    """Kafka decoder, by the name of its class."""
 
     name = "class"
 
@@ -53,7 +53,7 @@ class _DecoderClass(click.ParamType):  # type: ignore[type-arg]
 
 def _decoder_classes(function: Callable[..., int]) -> Callable[..., int]:
     for field in ("value", "key"):
-        text = f"--format kafka: how {field}s are printed, by a class of Kafka's: {', '.join(_PLAIN_DECODERS)} (hex)."
+        text = f"--format kafka: how {field}s are printed, by a Kafka class: {', '.join(_PLAIN_DECODERS)} (hex)."
         option = click.option(f"--{field}-decoder-class", metavar="CLASS", type=_DecoderClass(), help=text)
         function = option(function)
     return function

@@ -73,7 +73,7 @@ class ScanReport:
         The offsets of records in damaged bytes, in the order of the log.
     findings : list of Finding
         A range of bytes without an intact batch; batches whose offsets or leader epochs are out of order; what was
-        passed over in the directory.
+        skipped in the directory.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def scan(
     Parameters
     ----------
     path : path, URL, pattern, or several; or Log
-        As `open_log` takes it, or what it returned.
+        As for `open_log`, or its result.
     filesystem : optional
         As `open_log` takes it.
     index_interval_bytes : int

@@ -102,7 +102,7 @@ class Scanner:
     # --- where to go on ---------------------------------------------------------------------------------------------
 
     def _end_of(self, header: BatchHeader, end: int) -> int:
-        """Return where a whole entry with a wrong checksum ends, if its header gives `end`."""
+        """Return where a complete entry with a wrong checksum ends, if its header gives `end`."""
         leads_on = self._hop.at_entry(end, self.base_offset, self._last)
         found = self._search(header.position + 1, end)
         if found is not None and (not leads_on or self._is_end(header, found)):

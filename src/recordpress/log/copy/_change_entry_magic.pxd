@@ -8,7 +8,7 @@ from recordpress.record.change_magic cimport converter
 from recordpress.record.recompress_batch cimport recompressor
 
 
-# Zero but for `wanted`, `converter.magic` and `keeps_codec` before the first entry.
+# Zero except for `wanted`, `converter.magic` and `keeps_codec` before the first entry.
 ctypedef struct conversion:
     bint wanted
     bint keeps_codec        # of each entry; else the recompressor's

@@ -710,7 +710,7 @@ def copy_small_files(
     suffixes: tuple[str, ...] = SUFFIXES,
     changed: Mapping[str, bytes | None] = MappingProxyType({}),
 ) -> list[str]:
-    """Copy the files next to the segments that refer to offsets, with the changed ones; None: leave the file out."""
+    """Copy the files next to the segments that refer to offsets, with the changed ones; None: omit the file."""
     found = small_files(partition, names, suffixes)
     wanted = [name for name in sorted(found) if changed.get(name, b"") is not None]
     for name in wanted:
@@ -730,7 +730,7 @@ def list_copied_segments(partition: Partition, files: FileSystem, directory: str
 def small_files(
     partition: Partition, names: tuple[str, ...] = (), suffixes: tuple[str, ...] = (PRODUCER_SNAPSHOT_FILE_SUFFIX,)
 ) -> SmallFiles:
-    """Return these files by name. The snapshots of a tier belong to the ends of segments and are left out."""
+    """Return these files by name. The snapshots of a tier belong to the ends of segments and are omitted."""
     found: SmallFiles = {}
     if not partition.segments:
         return found

@@ -1,4 +1,4 @@
-"""Batches of a segment that a copy does not join, or leaves out."""
+"""Batches of a segment that a copy does not join, or omits."""
 
 from typing import NamedTuple
 

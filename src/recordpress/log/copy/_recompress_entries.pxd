@@ -23,7 +23,7 @@ ctypedef struct content:
     bint any
 
 
-# Zero but for `task.run`, `codecs`, `data`, `start`, `end`, `recompressor.codec`, `.least_magic`, `.level`,
+# Zero except for `task.run`, `codecs`, `data`, `start`, `end`, `recompressor.codec`, `.least_magic`, `.level`,
 # `.cap` and what
 # comes first before it runs.
 ctypedef struct recompress_run:

@@ -155,7 +155,7 @@ cdef class RecompressThreads:
         self.file = file
 
     def feed(self, piece, position, write):
-        """Take whole entries, which begin at `position` of the file; `write` gets the results, in order."""
+        """Take complete entries, which begin at `position` of the file; `write` gets the results, in order."""
         cdef InputView view = InputView(piece)
         cdef int64_t start = 0, end
         if self.threads is None:

@@ -1,6 +1,6 @@
 """One segment with another codec: written under a hidden name, verified batch by batch, read back, then renamed.
 
-    source ─► whole entries, chunk by chunk ─► RecompressThreads ─► unfinished file ─► checksum read back ─► its name
+    source ─► complete entries, chunk by chunk ─► RecompressThreads ─► unfinished file ─► checksum read back ─► its name
 
 Memory is bounded by a chunk and the threads' current work, not by the segment.
 """

@@ -171,7 +171,7 @@ def convert(
     has them. LogAppendTime stays LogAppendTime. Records of magic 0 get the timestamp -1. A batch becomes one batch,
     except that an uncompressed batch of magic 2 becomes one message per record; `transcode` with batch_bytes joins
     small batches of magic 2. Entries that already have the magic are copied as they are, or with the codec that is
-    asked for. The rules follow Kafka's RecordsUtil.downConvert and LogValidator.
+    requested. The rules follow Kafka's RecordsUtil.downConvert and LogValidator.
 
     Each batch is read back and compared with its source, record by record, except for what may be lost. The copy is
     made, resumed and published as by `transcode`. ``partition.metadata`` is copied; indexes, producer snapshots and
@@ -351,7 +351,7 @@ def transcode(
 
     ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and ``.txnindex`` files are copied. Where the
     last batch of a producer in a snapshot was joined with earlier ones, its entry says so. ``.index`` and
-    ``.timeindex`` hold byte positions and are made again. In an object store they are left out; a
+    ``.timeindex`` hold byte positions and are made again. In an object store they are omitted; a
     broker that finds none rebuilds them.
 
     Parameters
@@ -386,7 +386,7 @@ def transcode(
         "settle": where batches are joined, those that no broker can be asked about lose producer id, epoch and sequence
         first, so that they join across producers. These are the batches below the last stable offset of expired
         producers, and all but the last five of the current epoch of others. Aborted records and transaction markers
-        that nothing needs any more leave the copy, with their entries in ``.txnindex``; the offsets at which segments
+        that nothing needs leave the copy, with their entries in ``.txnindex``; the offsets at which segments
         end stay. Consumers with read_committed see no difference; others no longer see aborted records. Producers are
         settled in whole, intact partitions in order; the manifest counts what was settled, and its digests cover
         offset, timestamp, key, value and headers of committed records. `min_gain` does not apply to batches that are
@@ -402,7 +402,7 @@ def transcode(
         Continue what an earlier call with this `dst` and these options did. False: discard that.
     dry_run : bool
         Write nothing: recompress up to 64 MiB of the log, chosen at random, and estimate the rest, also for joined
-        batches and settled producers where they are not asked for.
+        batches and settled producers where they are not requested.
     codecs : CodecRegistry, optional
         Codec plug-ins in addition to Kafka's, for the source and the copy.
     progress : callable, optional

@@ -37,7 +37,7 @@ class SourceFile:
         Seconds since 1970, if the store says.
     compression_types : tuple of str
     trailing_bytes : int
-        Bytes of a truncated entry, or zeros, after its last whole entry; they hold no record and are not copied.
+        Bytes of a truncated entry, or zeros, after its last complete entry; they hold no record and are not copied.
 
     Examples
     --------

@@ -76,7 +76,7 @@ class RepairReport:
     lost : list of LostRecords
         The offsets of records that are not in the copy.
     findings : list of Finding
-        Findings of `scan`, and intact batches left out because other batches have their offsets.
+        Findings of `scan`, and intact batches omitted because other batches have their offsets.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def _left_out(
         url = partition.segments[batches.segment[number]].url
         position, size = batches.position[number], batches.size[number]
         message = (
-            f"an intact batch is left out: its offsets, {first} to {last}, are out of order among those of most others"
+            f"an intact batch is omitted: its offsets, {first} to {last}, are out of order among those of most others"
         )
         before = bisect_right(firsts, first) - 1
         is_covered = before >= 0 and batches.last[chain[before]] >= last

@@ -130,7 +130,7 @@ class Estimate(NamedTuple):
     Attributes
     ----------
     bytes_before, bytes_after : int
-        Of all segments, before and after what was asked for.
+        Size of all segments, now and in the requested copy.
     least_bytes, most_bytes : int
         The 95 % confidence interval of `bytes_after`.
     cpu_seconds : float
@@ -251,7 +251,7 @@ def estimate(
     is_quick: bool,
     findings: list[Finding] | None,
 ) -> Estimate:
-    """Estimate the copies that three jobs would make, of which one was asked for; see `TranscodeJob.estimate`."""
+    """Estimate the copies that three jobs would make, of which one was requested; see `TranscodeJob.estimate`."""
     size = _bytes_of(partitions)
     plan = _Plan(jobs, asked == 2, min(1.0, sample_bytes / size) if size else 1.0, seed, is_quick)
     topics: list[TopicSavings] = []

@@ -125,7 +125,7 @@ class TranscodeJob(CopyJob):
         """Estimate the copy, and what joined batches and settled producers make of it.
 
         If it `is_quick`, or in large logs of a store, headers outside of the sample are not read: all producers are
-        taken for expired, and all their transactions for committed. Damage raises an error; or its topic is left out,
+        treated as expired, and all their transactions as committed. Damage raises an error; or its topic is omitted,
         if there are `findings`, to which it is added unless it is among them.
         """
         joined = self if self.expiry else replace(self, batch_bytes=min(JOINED_BYTES, int(self.max_message_bytes)))

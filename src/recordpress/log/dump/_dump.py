@@ -2,7 +2,7 @@
 
 ::
 
-    chunks of whole entries ──► read_batches: a line per batch
+    chunks of complete entries ──► read_batches: a line per batch
                             └─► read_columns ──► dump_lines: a line per record
 
 Records of v2 batches stay columns. Control records and records of v0 and v1 are few, and are printed one by one.
@@ -92,7 +92,7 @@ class SegmentDump:
     Attributes
     ----------
     findings : list of Finding
-        At the end of the text: a finding about bytes after the last whole entry.
+        At the end of the text: a finding about bytes after the last complete entry.
 
     Examples
     --------

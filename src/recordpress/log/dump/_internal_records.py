@@ -212,7 +212,7 @@ def _unsigned_short(message: Message, name: str) -> int:
 
 
 def _remote_log_metadata(record: Record) -> Contents:
-    """Return records of TopicBasedRemoteLogMetadataManager as toString() of Java's objects prints them."""
+    """Return records of TopicBasedRemoteLogMetadataManager as toString() of the Java objects prints them."""
     try:
         name, _, data = _framed(Message(record.value or b""), REMOTE_LOG_METADATA)
         return None, remote_metadata_text(name, data)

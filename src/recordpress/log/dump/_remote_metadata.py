@@ -1,4 +1,4 @@
-"""Output of DumpLogSegments (4.3.1) for the records of tiered storage: toString() of Java's objects.
+"""Output of DumpLogSegments (4.3.1) for the records of tiered storage: toString() of the Java objects.
 
 Sources: RemoteLogMetadataSerde, its transforms, and `toString` and the constructors of what they make.
 """

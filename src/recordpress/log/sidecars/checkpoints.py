@@ -27,7 +27,7 @@ from recordpress.log.sidecars.sidecar_io import (
     write_sidecar,
 )
 
-_NUMBER = re.compile(r"[+-]?[0-9]{1,19}")  # what Integer.parseInt and Long.parseLong take, but for other digits
+_NUMBER = re.compile(r"[+-]?[0-9]{1,19}")  # what Integer.parseInt and Long.parseLong take, except for other digits
 _SPACES = re.compile(r"[ \t\x0b\f\r]+")
 _LINE_END = re.compile(rb"\r\n|\r|\n")  # as BufferedReader.readLine
 _EPOCHS_RULE = "leader epoch checkpoint"

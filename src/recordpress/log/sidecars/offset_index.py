@@ -111,7 +111,7 @@ def read_offset_index(source: SidecarSource, base_offset: int | None = None) -> 
     ------
     CorruptRecordError
         The size is not a multiple of 8, offsets or positions do not ascend, or something follows the zeros that fill
-        up the file. (OffsetIndex.sanityCheck asks for the first, and for the last offset not to be negative.)
+        up the file. (OffsetIndex.sanityCheck requires the first, and for the last offset not to be negative.)
     OSError
 
     Examples

@@ -179,7 +179,7 @@ class Index(Sequence[_Entry]):
 def read_index(
     source: SidecarSource, base_offset: int | None, entry_size: int, field: str, rule: str
 ) -> tuple[Sidecar, int]:
-    """Read an index of whole entries; return it with its segment's base offset."""
+    """Read an index of complete entries; return it with its segment's base offset."""
     sidecar = read_sidecar(source, rule)
     size = len(sidecar.data)
     if size % entry_size:
