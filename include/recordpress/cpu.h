@@ -1,6 +1,6 @@
 /* Features of an x86_64 processor for which functions are compiled here, and whose registers the system keeps.
  *
- * __builtin_cpu_supports would ask the runtime library of the compiler, and that of zig says no to everything.
+ * __builtin_cpu_supports would ask the runtime library of the compiler, and zig's denies every feature.
  * Sources: Intel's Software Developer's Manual, CPUID in volume 2 and XGETBV with XCR0 in volume 1, 13.3.
  */
 #ifndef RECORDPRESS_CPU_H

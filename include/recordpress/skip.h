@@ -1,5 +1,5 @@
 /* A v2 record as Kafka's brokers read it where they expect to keep a compressed batch: field by field, without its
- * key, value and headers, and without a look at what `length` says.
+ * key, value and headers, and without reading `length`.
  *
  * Source: org.apache.kafka.common.record.DefaultRecord.readPartiallyFrom (KAFKA-8106).
  */

@@ -1,5 +1,5 @@
 /* The error vocabulary of all C code: one row per status, read by C as an enum and by
- * recordpress/_status.pyx as the table that says which exception, field, rule and sentence it becomes.
+ * recordpress/_status.pyx as the table of exceptions, fields, rules and messages.
  *
  * A function that can fail returns an int (RP_OK, or the status) and fills a rp_error.
  */

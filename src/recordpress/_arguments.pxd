@@ -37,7 +37,7 @@ cdef inline int64_t time_of(object value, str name, int64_t least, int64_t most)
 
 
 # The elements of a sequence, or of any other iterable; text and buffers are refused, since their elements are
-# characters and numbers. `elements` says what is expected, for the message.
+# characters and numbers. `elements` names the expected elements, for the message.
 cdef tuple tuple_of(object values, str name, str elements)
 
 # A value as a message shows it: its repr, shortened. Never raises.

@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t
 from recordpress._c.wire cimport rp_batch, rp_error
 
 
-# Where the entry of an error lies; rp_error itself says where in the entry.
+# Where the entry of an error lies; rp_error itself has the place in the entry.
 ctypedef struct place:
     PyObject* file        # its name or None, kept alive by the caller
     int64_t base          # where the buffer starts in the file or in the caller's data

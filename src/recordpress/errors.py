@@ -57,7 +57,7 @@ class RecordpressError(Exception):
 
     Remedy
     ------
-    Catch this one for all errors of recordpress. Its attributes say which file, byte and field to look at.
+    Catch this one for all errors of recordpress. Its attributes name the file, byte and field to look at.
 
     Examples
     --------
@@ -162,8 +162,8 @@ class InvalidRecordError(RecordpressError):
 
     Remedy
     ------
-    The writer is at fault, and `rule` says which rule it broke. A broker rejects such a batch when it is produced,
-    so correct the writer. `recordpress explain` says what a broker would answer.
+    The writer is at fault, and `rule` names the rule that it broke. A broker rejects such a batch when it is produced,
+    so correct the writer. `recordpress explain` shows a broker's answer.
 
     Examples
     --------
@@ -227,7 +227,7 @@ class OutputTooLargeError(RecordpressError):
 
 
 class StorageError(RecordpressError, OSError):
-    """An object store or another remote file system failed; this says nothing about the data.
+    """An object store or another remote file system failed; the data may be intact.
 
     Remedy
     ------
@@ -246,11 +246,11 @@ class StorageError(RecordpressError, OSError):
 
 
 class InvalidArgumentError(RecordpressError, ValueError):
-    """An argument has a value that is not accepted; the message says which values are.
+    """An argument has a value that is not accepted; the message lists those that are.
 
     Remedy
     ------
-    Correct the call: `field` is the argument, and the message says what is accepted.
+    Correct the call: `field` is the argument, and the message lists what is accepted.
 
     Examples
     --------
@@ -307,7 +307,7 @@ class InUseError(InvalidArgumentError, RuntimeError):
 
 
 class ArgumentTypeError(RecordpressError, TypeError):
-    """An argument has a type that is not accepted; the message says which types are.
+    """An argument has a type that is not accepted; the message lists those that are.
 
     Remedy
     ------

@@ -44,7 +44,7 @@ def scan_log(
     """Return a log as a lazy frame.
 
     Only the query's columns are decoded. Filters on topic and partition choose directories, and filters on offset and
-    timestamp say where reading begins and ends in them. ``head`` and ``slice`` end it early.
+    timestamp limit the part of them that is read. ``head`` and ``slice`` end it early.
 
     Parameters
     ----------

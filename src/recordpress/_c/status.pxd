@@ -1,4 +1,4 @@
-"""include/recordpress/status.h: the table that says what a status becomes. The statuses themselves are in wire.pxd."""
+"""include/recordpress/status.h: the table from a status to its exception. The statuses themselves are in wire.pxd."""
 
 
 cdef extern from "recordpress/status.h" nogil:

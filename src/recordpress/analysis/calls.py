@@ -147,7 +147,7 @@ def fits(
     Returns
     -------
     Fits
-        True if every record is stored. Its `limits` say how near the records came, its `rejections` which record what
+        True if every record is stored. Its `limits` show how near the records came, its `rejections` which record what
         limit rejects; `to_dict` is described by ``docs/fits.schema.json``.
 
     Raises
@@ -226,7 +226,7 @@ def train(
     Returns
     -------
     DictionaryTraining
-        Its `dictionary`; `pays`: whether it saves a twentieth at the stored depth; `depths`: what it makes of each. Its
+        Its `dictionary`; `pays`: whether it saves a twentieth at the stored depth; `depths`: its effect on each. Its
         `to_dict` is described by ``docs/train.schema.json``.
 
     Raises

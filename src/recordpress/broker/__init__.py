@@ -5,7 +5,7 @@
     validate       ─┐                            one record set, one verdict; PartitionLog remembers what came before
     PartitionLog   ─┴► _partition ─► Verdict     the way through a broker, in its order:
 
-                       _request                  what a Produce request says before the log is asked
+                       _request                  what a Produce request shows before the log is examined
                        _analyze                  what UnifiedLog looks at before any record is read
                        _validator                what LogValidator makes of the records ──► _walk, record by record
                                                                                         ──► _check, the rules

@@ -38,7 +38,7 @@ MOST_BYTES = 100 << 20  # of a request: socket.request.max.bytes of a broker, un
 _MOST_SETTINGS = 1 << 20  # bytes of a server.properties
 _LOG_ENDINGS = (LOG_FILE_SUFFIX, f"{LOG_FILE_SUFFIX}.deleted", f"{LOG_FILE_SUFFIX}.swap")
 _PATTERN = re.compile(r"[*?[]")
-# What a record set meets, of all that a broker's file may say: no passwords are carried along.
+# The settings that affect a record set, from all in a broker's file: passwords are dropped.
 _MATTERS = re.compile(
     r"(log\.)?(compression\.|message\.|cleanup\.policy|segment\.bytes)|max\.message\.bytes|internal\.segment\.bytes"
     r"|inter\.broker\.protocol\.version|transaction\.partition\.verification\.enable"

@@ -1,4 +1,4 @@
-"""One record set, explained: the verdict on it, what its batches look like, and what the broker's work costs here."""
+"""One record set, explained: the verdict on it, the form of its batches, and the cost of the broker's work here."""
 
 from __future__ import annotations
 

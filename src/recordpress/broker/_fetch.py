@@ -125,11 +125,11 @@ def fetch(
     Notes
     -----
     Damage in the log is not an exception but what a broker makes of it: an error code if conversion fails before the
-    response begins, and a connection that is closed if it fails while it is sent; `Fetched.message` says what is wrong.
+    response begins, and a connection that is closed if it fails while it is sent; `Fetched.message` describes it.
     No checksum is compared, as brokers do not.
 
     The response is as long as it was announced before all was converted: at least the bytes that were read. What is
-    missing is an entry that says to be longer than it is, so that every client treats it as truncated. zstd
+    missing is an entry that claims to be longer than it is, so that every client treats it as truncated. zstd
     cannot be converted: error 76 if it comes first, else the batches before it.
 
     Real brokers make two mistakes, which are part of the answer without `helpful`. Where the first batches have nothing

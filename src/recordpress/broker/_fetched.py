@@ -19,7 +19,7 @@ class Fetched:
     error : str
         The code's name in Kafka; ``"CONNECTION_CLOSED"`` without one.
     records : bytes
-        As the response carries them: the last entry may be cut, or a filler that says to be longer than it is.
+        As the response carries them: the last entry may be cut, or a filler that claims to be longer than it is.
     size : int
         Bytes of records that the response announces. No others, but if the connection is closed.
     log_start_offset, high_watermark : int
@@ -38,7 +38,7 @@ class Fetched:
     dropped_control_batches, dropped_records : int
         Control batches, which no older magic has; records before the offset that was requested.
     lost : dict of str to int
-        What the older magic cannot say: how many ``headers``; records with ``timestamps``, of ``producers``, of
+        Fields that the older magic lacks: how many ``headers``; records with ``timestamps``, of ``producers``, of
         ``transactions``, with ``leader_epochs``, with ``record_attributes``; control records (``markers``); batches
         with ``delete_horizons`` and ``empty_batches``.
     repeated_batches : int

@@ -13,7 +13,7 @@ from recordpress.log.sidecars import ProducerState
 from recordpress.record import Batch
 from recordpress.typing import Integer, Time
 
-_IN_A_LOG = "of the log"  # a transactional id, which batches of a log do not say
+_IN_A_LOG = "of the log"  # a transactional id, which batches of a log do not have
 _SEQUENCES = 1 << 31  # they go from 0 to 2^31 - 1, and then begin again
 
 

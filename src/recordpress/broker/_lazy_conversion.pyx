@@ -4,7 +4,7 @@ all of them (KIP-283).
     first    one batch at a time is converted, until something comes out of one: known before the response begins
     promise  as many bytes as were read, or as the first result has, if that is more
     send     the first result; then chunks of up to 128 KiB of batches, each converted as a whole
-    filler   an entry that says to be longer than all that is left, and is not: every reader takes it for a cut one
+    filler   an entry that claims to be longer than the remaining bytes: every reader treats it as truncated
 
 Source: org.apache.kafka.common.record: LazyDownConversionRecords, LazyDownConversionRecordsSend. Two things in them are
 mistakes, and are kept, as clients meet them. The sender skips one batch for the first result, even where there were

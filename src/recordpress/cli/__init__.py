@@ -6,7 +6,7 @@
                                      _command, _parameters                           _progress: on stderr
     _outcome: an exception ──► a message on stderr, and the exit status
 
-It needs click, which the extra ``cli`` brings; without it `main` says so.
+It needs click, which the extra ``cli`` brings; without it `main` prints an error.
 """
 
 import sys

@@ -108,7 +108,7 @@ def write_out() -> None:
     """Flush all output."""
     if sys.stdout is not None:
         sys.stdout.flush()
-        os.close(os.dup(1))  # NFS says only when a file is closed what could not be written
+        os.close(os.dup(1))  # NFS reports a failed write only when the file is closed
 
 
 def note(message: str) -> None:

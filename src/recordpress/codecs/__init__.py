@@ -1,6 +1,6 @@
 """Payload <-> record bytes: a codec is a row of one table.
 
-`codec` says what a row is, and each of these files fills one. `table` has the rows by number and by name; `_registry`
+`codec` defines a row, and each of these files fills one. `table` has the rows by number and by name; `_registry`
 holds the plug-ins, codecs of the caller's own. `context` lends
 codecs their state and scratch memory. Three modules call the rows: `payload` for the record layer,
 `_calls` for complete payloads from Python, `_stream` for payloads in chunks (`_output` holds their results). What

@@ -58,7 +58,7 @@ cdef inline int decode_blocks(codec_stream* s, size_t header, progress* at, rp_e
 
 
 cdef inline int decompress_blocks(codec_stream* s, size_t header, int cut, rp_error* err) noexcept nogil:
-    """Decode whole blocks, which leave s.pending; the header stays at its front. cut: the status that says that only
+    """Decode whole blocks, which leave s.pending; the header stays at its front. cut: the status if only
     input is missing."""
     cdef progress at
     cdef int status = decode_blocks(s, header, &at, err)

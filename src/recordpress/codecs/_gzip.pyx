@@ -52,7 +52,7 @@ cdef enum:
     PIECE_LEAST = 1 << 10
     PIECE_MOST = STEP
     OUTPUT_MOST = 1 << 21   # of one call of zlib, which holds it twice
-    # About what libdeflate 1.14 to 1.23 allocates; the library does not say.
+    # About what libdeflate 1.14 to 1.23 allocates; the library does not document it.
     DECOMPRESSOR_BYTES = 12 << 10
     COMPRESSOR_BYTES = 512 << 10
 
@@ -415,7 +415,7 @@ cdef int gzip_decompress_step(codec_stream* s, const uint8_t* src, size_t size, 
     return err.status
 
 
-# These three read a header, a chunk of a body and a trailer. Each says whether there was enough input, or fills err.
+# These three read a header, a chunk of a body and a trailer. Each returns whether there was enough input, or fills err.
 
 cdef bint read_header(codec_stream* s, rp_error* err) noexcept nogil:
     cdef gzip_stream* g = stream_of(s)

@@ -37,7 +37,7 @@ cdef enum:
     LEVEL_FAST = 9            # the fast compressor, which is the default; every other level is LZ4 HC
     BLOCK = 65536             # uncompressed bytes of a block that Kafka writes
     WORD = 4                  # a block's size, its checksum, the end mark
-    STORED = 0x80000000       # the bit of the size word that says the block is not compressed
+    STORED = 0x80000000       # the bit of the size word for a block that is not compressed
     EXPANSION = 255           # LZ4 block format: a length byte adds at most 255
 
 

@@ -402,7 +402,7 @@ cdef size_t know_head(zstd_stream* z, const ZSTD_inBuffer* input) noexcept nogil
 
 
 cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, rp_error* err) noexcept nogil:
-    """Decompress up to PIECE bytes; `more` says whether the input may give more."""
+    """Decompress up to PIECE bytes; `more` is set if the input may have more."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef ZSTD_outBuffer output
     cdef frame_walk walk

@@ -6,7 +6,7 @@
     block             bit 0: the last one; bits 1 and 2: raw, RLE, compressed; the rest: size (3 bytes) | content
     skippable frame   magic(4) | size(4) | content
 
-A walk over them precedes decoding. It finds where frames end, what is truncated, and how large the output can become,
+A walk over them precedes decoding. It finds the ends of frames, truncated parts, and the maximum size of the output,
 so that one call decodes a frame straight into its place.
 """
 

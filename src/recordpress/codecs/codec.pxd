@@ -55,7 +55,7 @@ cdef struct progress:
     size_t cap        # the most output that any call may ask room for
     size_t wanted     # after RP_OUTPUT_FULL: room that is known to be needed, or 0
     bint ended        # the payload's end was met: later bytes are not part of it
-    bint counted      # a records count says whether the output is complete (a record batch, not a codec call)
+    bint counted      # a records count decides whether the output is complete (a record batch, not a codec call)
     codec_unit unit   # the one at `consumed`, if the codec reads its headers first; size 0 until it has
 
 
@@ -70,7 +70,7 @@ cdef struct codec_stream:
     PyObject* result
     size_t piece      # bytes of the chunk that is being read, and the part of it that was handed to a step
     size_t handed
-    pooled pending    # input that waits; after the payload's end, what follows it
+    pooled pending    # waiting input; after the payload's end, the bytes after it
     int level
     int magic
     size_t max_size   # of the output
@@ -116,8 +116,8 @@ cdef struct codec:
     # takes the place for the payload's end.
     bint (*prefix)(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
                    size_t cap) noexcept nogil
-    # What of a payload's header a reader may overlook if its caller asks: RP_OK, or what `decode` says of it. NULL:
-    # there is no such thing.
+    # What of a payload's header a reader may overlook if its caller asks: RP_OK, or the status that `decode` returns.
+    # NULL: there is no such thing.
     int (*header_checksum_status)(const uint8_t* src, size_t size, rp_error*) noexcept nogil
     size_t (*bound)(size_t size) noexcept nogil    # the maximum number of bytes that encode makes of `size`
     # `dst` has room for bound(size). raw: without the framing around it, if the codec has such a form.

@@ -29,7 +29,7 @@ class DictionariesById(Protocol):
 
 
 Dictionaries: TypeAlias = Dictionary | DictionariesById
-"""What frames of zstd may name: one dictionary, or several by id.
+"""Dictionaries that zstd frames may name: one, or several by id.
 
 Examples
 --------

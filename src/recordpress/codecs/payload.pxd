@@ -23,7 +23,7 @@ cdef int decompress_prefix(codec_context* context, int codec_id, int magic, cons
 cdef int compress_payload(codec_context* context, int codec_id, int level, int magic, const uint8_t* src, size_t size,
                           pooled* out, rp_error* err) noexcept nogil
 
-# The same by a row. counted: a records count says whether the output is complete. On an error `out` keeps the units
+# The same by a row. counted: a records count decides whether the output is complete. On an error `out` keeps the units
 # before it.
 cdef int decompress_with(const codec* row, codec_context* context, bint counted, int magic, const uint8_t* src,
                          size_t size, pooled* out, size_t cap, rp_error* err) noexcept nogil

@@ -22,7 +22,7 @@ cdef enum column_kind:
     STRUCT        # its validity only
 
 
-# What the schema says of a column.
+# A column by its schema.
 ctypedef struct column_type:
     column_kind kind
     int64_t child               # number among its parent's children

@@ -95,7 +95,7 @@ cdef int reserve_headers(builder* b, int64_t more, int64_t bytes, rp_error* err)
 # binary_view.
 cdef int place_views(builder* b, rp_source* source, pooled* decompressed, rp_error* err) noexcept nogil
 
-# After gather: what the rows from `first` on do not show of a decompressed batch is freed, if it is most of it.
+# After gather: frees the part of a decompressed batch that the rows from `first` on do not show, if it is most of it.
 # release_input is for input that is not compressed.
 cdef int pack_views(const plan* p, builder* b, const rp_source* source, int64_t first, rp_error* err) noexcept nogil
 

@@ -6,13 +6,13 @@ from recordpress._c.arrow cimport ArrowArray, ArrowSchema
 from recordpress.columns._arrow_in cimport column, column_type
 
 
-# The columns that say what the batches of the records say in their headers, in the order of the catalogue.
+# The columns with fields of batch headers, in the order of the catalogue.
 cdef enum:
     PRODUCER_ID, PRODUCER_EPOCH, SEQUENCE, PARTITION_LEADER_EPOCH, IS_TRANSACTIONAL, IS_CONTROL, BASE_OFFSET
     N_BATCH_COLUMNS
 
 
-# What the schema says of the input.
+# The input by its schema.
 ctypedef struct input_types:
     column_type offset
     column_type timestamp

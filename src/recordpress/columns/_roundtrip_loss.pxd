@@ -24,11 +24,11 @@ ctypedef struct loss:
 cdef void note_batch(loss* lost, const rp_batch* batch, int codec, const int64_t* offsets, const int64_t* timestamps,
                      int64_t rows, int64_t per_ms) noexcept nogil
 
-# `later` follows: what of both together is lost first
+# `later` follows: the first loss of both together
 cdef loss loss_of_both(const loss* lost, const loss* later) noexcept nogil
 
 # Metadata of a schema in the encoding of the C data interface, by which write_columns knows; None if nothing is lost
 cdef bytes metadata_of(const loss* lost)
 
-# Raises if the metadata says that something is lost
+# Raises if the metadata shows a loss
 cdef int refuse_lost(const ArrowSchema* schema) except -1

@@ -33,7 +33,7 @@ cdef dict WORDS = {
 }
 
 cdef enum:
-    KNOWN = RP_CODEC_MASK | RP_TRANSACTIONAL | RP_CONTROL   # attributes that columns or arguments say
+    KNOWN = RP_CODEC_MASK | RP_TRANSACTIONAL | RP_CONTROL   # attributes that columns or arguments have
     LONGEST = 200                                           # of a text that may come from elsewhere
 
 

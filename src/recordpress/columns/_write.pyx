@@ -246,9 +246,9 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
         Round timestamps down to milliseconds, and take those without a time zone as UTC. False: both are refused,
         because something would be lost or guessed.
     **options
-        `recordpress.typing.BatchOptions`, as for `BatchBuilder`: timestamp_type (None: what the timestampType column
-        says), log_append_time, producer_id, producer_epoch, base_sequence (the first record's; later batches count
-        on), partition_leader_epoch, is_transactional, delete_horizon_ms. No option may repeat a column.
+        `recordpress.typing.BatchOptions`, as for `BatchBuilder`: timestamp_type (None: the one in the timestampType
+        column), log_append_time, producer_id, producer_epoch, base_sequence (the first record's; later batches
+        count on), partition_leader_epoch, is_transactional, delete_horizon_ms. No option may repeat a column.
 
     Returns
     -------

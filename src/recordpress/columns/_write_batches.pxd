@@ -12,13 +12,13 @@ from recordpress.record.encode cimport batch_options
 from recordpress.record.set_writer cimport set_writer
 
 
-# Where the columns say which batch a row belongs to.
+# For columns that show the batch of a row.
 ctypedef struct column_batches:
     batch_options options                 # of the call; columns replace theirs
     bint has_base_offset                           # there is a baseOffset column
-    bint has_timestamp_type                            # timestampType says whether the rows' batch can be written
+    bint has_timestamp_type                            # timestampType decides whether the rows' batch can be written
     bint open
-    int64_t[N_BATCH_COLUMNS] current          # what the header of the open batch says, as the columns have it
+    int64_t[N_BATCH_COLUMNS] current          # the header of the open batch, as the columns have it
     int64_t first_offset                  # its base, to which its sequence belongs
     int64_t last_offset                   # of the row before
 
@@ -29,7 +29,7 @@ ctypedef struct table_batches:
     int64_t n
     int64_t next
     int64_t left                          # records of the batch before `next` that are to come
-    bint wrapper                          # it does not say how many: they end with its last offset
+    bint wrapper                          # it has no count: the records end with its last offset
     const codec_table* codecs
     int[CODEC_ROWS] levels                # of the codecs, by their rows
     int* rows                             # the codec of each batch

@@ -2,7 +2,7 @@
 
     by columns   rows that agree in producerId ... isControl, and whose sequences count on, make a batch;
                  with baseOffset, rows with equal values, which must agree
-    by a table   the batches of the table, one after another, each with as many rows as it says
+    by a table   the batches of the table, one after another, each with the number of rows in its header
 
 Here rows are compared one by one; without given batches they are not.
 """

@@ -19,7 +19,7 @@ cdef enum:
     BY_RECORD     # rp_gather writes them record by record, values of `width` bytes
     AS_BINARY     # the same, into rows and data of the layout that was requested
     AS_HEADERS    # in a second pass over the records: list<struct>
-    BY_BATCH      # all records of a batch have the value that `of_batch` says; width 0: a bit
+    BY_BATCH      # all records of a batch have the value of `of_batch`; width 0: a bit
 
 
 ctypedef struct column:

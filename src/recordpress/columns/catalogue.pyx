@@ -7,7 +7,7 @@ from recordpress._c.wire cimport (
 )
 
 
-# --- what the header of a batch says about all its records -------------------------------------------------
+# --- fields of a batch header that apply to all its records ------------------------------------------------
 
 cdef int64_t timestamp_type(const rp_batch* batch, const rp_source* source) noexcept nogil:
     return rp_batch_timestamp_type(batch)

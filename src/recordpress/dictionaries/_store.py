@@ -1,6 +1,6 @@
 """A directory of dictionaries.
 
-Each file is a dictionary as it is, and any program that takes one can read it. Its name says its id and the SHA-256 of
+Each file is a dictionary as it is, and any program that takes one can read it. Its name has its id and the SHA-256 of
 its bytes: ``1234567.<64 hex digits>.zdict``. Files are published whole and never changed. Writers hold a lock (flock)
 on the file ``.lock`` while they look whether an id is free; readers need none.
 """

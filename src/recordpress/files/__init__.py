@@ -8,10 +8,10 @@
                                  _fsspec     │                   (or a _part of it)   _ranges, _buffered, _walked
                                              └─► create          Writer: hidden while it is written, then published
 
-`_interface` says what each of them promises. Local files are read with pread: truncating an open file causes an error,
+`_interface` defines their common behaviour. Local files are read with pread: truncating an open file causes an error,
 where a mapping would fault. `_links` refuses links that leave a directory, pipes and the like; `_unfinished` hides what
-is being written until it is complete, and `_locks` says who writes; `_background` is a call in a separate thread. The
-meaning of files is left to `recordpress.log`.
+is being written until it is complete, and `_locks` excludes other writers; `_background` is a call in a separate
+thread. The meaning of files is left to `recordpress.log`.
 """
 
 from recordpress.files._background import Background

@@ -1,4 +1,5 @@
-"""Errors that say where: a position in the whole file for an error in a part of it, an address for a store's error."""
+"""Errors with their place: a position in the whole file for an error in a part of it, an address for a store's
+error."""
 
 from __future__ import annotations
 

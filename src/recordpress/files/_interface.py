@@ -47,7 +47,7 @@ class FileInfo:
         For a link, the kind of its target; 'missing' for a dangling link. 'other' is a named pipe, a socket or a
         device.
     size : int | None
-        Bytes of a file, if the store says.
+        Size of a file in bytes, if known.
     modified : float | None
         Seconds since 1970.
     is_link : bool

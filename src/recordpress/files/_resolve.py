@@ -45,7 +45,7 @@ def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[Fi
     Raises
     ------
     InvalidArgumentError
-        A scheme that nothing opens, or for which a package is missing; the message says what to install.
+        A scheme that nothing opens, or for which a package is missing; the message names the package.
     StorageError
         The store cannot be reached, or refuses its options.
 

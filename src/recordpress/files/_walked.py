@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 WALK_BYTES = 1 << 20  # less than a chunk, so that the next is not waited for while the walk is in the one before
-"""What a walk over a remote file should read at a time.
+"""Number of bytes that a walk over a remote file should read at a time.
 
 Examples
 --------

@@ -8,7 +8,7 @@ XXH3-128 over these forms, one after the other. All numbers are big-endian, as i
 
     header:  key length 4 | key | value length 4 | value                         lengths of -1 stand for null
 
-docs/digest.md says where each field comes from in the three magics.
+docs/digest.md lists the source of each field in the three magics.
 """
 
 cimport cython

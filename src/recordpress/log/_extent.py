@@ -181,7 +181,7 @@ def near_the_end(segment: SegmentFiles, file: FileRecords) -> HeaderWalk:
 
 
 def is_wrapper(header: BatchHeader | Batch) -> bool:
-    """Return whether records have other offsets than the header says: of a compressed v0/v1 message it has the last
+    """Return whether records have other offsets than the header shows: of a compressed v0/v1 message it has the last
     one."""
     return header.magic < 2 and header.is_compressed
 

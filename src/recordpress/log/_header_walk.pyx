@@ -42,7 +42,7 @@ cdef class HeaderWalk:
     cdef readonly int64_t end
     cdef readonly str name
     cdef readonly bint gave_up
-    cdef int64_t largest        # the size field of an entry may say
+    cdef int64_t largest        # that the size field of an entry may have
     cdef object file
     cdef bytearray block
     cdef object view            # of the block

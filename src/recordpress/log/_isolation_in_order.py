@@ -1,4 +1,4 @@
-"""What read_committed omits of a log whose offsets do not ascend: batches by their place, in the log's order.
+"""The records that read_committed omits from a log whose offsets do not ascend: batches by place, in the log's order.
 
 Only records that are in the log count: a copy of a transaction without its marker, in a segment that overlaps another,
 opens nothing.

@@ -165,7 +165,7 @@ class Log:
         lz4_header_checksum : {'verify', 'ignore'}
             As for `recordpress.read_columns`. The reader's `findings` list ignored checksums.
         check_indexes : bool
-            In an object store, read headers in place of trusting names and indexes. On this machine indexes only say
+            In an object store, read headers in place of trusting names and indexes. On this machine indexes only show
             where a segment's last headers are.
 
         Returns

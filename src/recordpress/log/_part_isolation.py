@@ -1,4 +1,4 @@
-"""What read_committed omits of a part of a partition, without reading all of the partition's headers.
+"""The records that read_committed omits from a part of a partition, found without reading all of its headers.
 
 ::
 
@@ -45,7 +45,7 @@ def reading_isolation(segments: Sequence[Segment], skip: bool) -> Isolation:
 
 
 def has_state(segments: Sequence[Segment], number: int) -> bool:
-    """Return whether a file says what is open at the start of this segment."""
+    """Return whether a file lists the open transactions at the start of this segment."""
     return not number or _snapshot_of(segments, number) is not None
 
 

@@ -430,7 +430,7 @@ class LogReader(StreamedRows):
         if headers.descends or (walk.frontier.next_offset is not None and extent[0] < walk.frontier.next_offset):
             return None
         if headers.has_wrappers and walk.end is not None and extent[1] > walk.end:
-            return None  # where they begin, their headers do not say: one that follows the end may reach back over it
+            return None  # their headers do not show where they begin: one that follows the end may reach back over it
         if headers.wanted is not None:
             return _Start(*headers.wanted, extent[1])
         if headers.position == headers.end:

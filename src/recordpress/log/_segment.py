@@ -26,7 +26,7 @@ class Segment:
     url : str
         Of the file, as messages show it.
     size : int | None
-        Bytes of the file, if the listing says.
+        Size of the file in bytes, if the listing has it.
     is_last : bool
         Whether it is the last of its partition: only this one may end in a truncated entry or in zeros.
     files : mapping of str to FileInfo
@@ -36,7 +36,7 @@ class Segment:
     check_indexes : bool
         Whether its headers are read in an object store too, in place of trusting its name and its indexes.
     modified : float | None
-        Seconds since 1970 when the file was written last, if the listing says.
+        Seconds since 1970 when the file was last written, if the listing has it.
 
     Examples
     --------

@@ -7,7 +7,7 @@ damaged in mid-file makes all entries after it vanish without an error. The rule
 a segment that is not   nothing may follow its last complete entry
 its partition's last
 zeros                   the tail of a file that was preallocated: the segment ends there
-one entry, cut          its header says that it continues after the end of the file, and none of the rules below
+one entry, cut          by its header it continues after the end of the file, and none of the rules below
                         objects: the segment ends there
 damage                  there are more bytes than a produce request can have (socket.request.max.bytes is 100 MiB);
                         or the checksum is right for the bytes that are there, so that only the length is wrong;

@@ -37,7 +37,7 @@ class Finding:
         The rule that was broken, named as in the errors of recordpress, such as ``checksum``.
     message : str
     field_position : int | None
-        Position of the field that is wrong, where an error says it.
+        Position of the wrong field, if known.
 
     Examples
     --------

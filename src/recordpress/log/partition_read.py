@@ -1,4 +1,4 @@
-"""What a broker reads of a partition for a fetch: bytes of one segment, from the batch with an offset on.
+"""The bytes that a broker reads for a fetch: of one segment, from the batch with an offset.
 
 ::
 
@@ -39,7 +39,7 @@ _WARM_ENTRIES = 1024  # AbstractIndex.warmEntries: 8192 bytes
 
 
 class LogRead(NamedTuple):
-    """What was read."""
+    """Result of a read."""
 
     records: bytes
     first_entry_incomplete: bool = False

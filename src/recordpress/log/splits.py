@@ -9,8 +9,8 @@
 For a plan names and sizes are read, and on this machine the last entries of offset indexes, but no segment that has
 one; of one without, the last headers, or all if it is truncated. With a range of offsets, on this machine, the first
 and the last headers of a few segments next to it are read, and the first offsets of those after it. Where a part begins
-is found by its reader, and so is where the segments before a split end, of which `_log_order` says which ones may reach
-into it. An offset by time or `most_offsets` costs a partition headers. A door for `recordpress.spark`.
+is found by its reader, and so is where the segments before a split end, of which `_log_order` finds those that may
+reach into it. An offset by time or `most_offsets` costs a partition headers. A door for `recordpress.spark`.
 """
 
 from __future__ import annotations

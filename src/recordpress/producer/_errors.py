@@ -11,8 +11,8 @@ class ProduceError(RecordpressError):
 
     Remedy
     ------
-    The message begins with Kafka's name of the code, and says what the broker or the accumulator found. Without a code
-    the batch was refused because of other records in it, or aborted: append the record again.
+    The message begins with Kafka's name of the code, and continues with the finding of the broker or the accumulator.
+    Without a code the batch was refused because of other records in it, or aborted: append the record again.
 
     Examples
     --------

@@ -81,7 +81,7 @@ cdef int64_t pack_rows(packer* p, const rp_record* rows, int64_t n, rp_error* er
 cdef enum:
     SETTLED        # p.fit and p.best are the batch
     WANTING        # more records are needed, up to p.wanted bytes, or `ended`
-    TOO_LARGE      # the first record does not fit alone; p.over.size says how large its payload is
+    TOO_LARGE      # the first record does not fit alone; p.over.size is the size of its payload
     FAILED
 
 cdef int pack_settle(packer* p, rp_error* err) noexcept nogil

@@ -205,7 +205,7 @@ def pack(values, keys=None, timestamps=None, headers=None, *, limit, compression
     Raises
     ------
     RecordTooLargeError
-        While iterating: a record that does not fit alone; the message says which. Earlier batches were returned.
+        While iterating: a record that does not fit alone; the message names it. Earlier batches were returned.
     InvalidArgumentError
         As for `write_records` and `write_columns`. Errors of a record are raised while iterating.
     ArgumentTypeError

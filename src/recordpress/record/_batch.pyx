@@ -118,7 +118,7 @@ cdef class Batch(BatchHeader):
 
     @property
     def records_count(self):
-        """int | None: records that the header declares; None for a v0/v1 wrapper, which does not say."""
+        """int | None: records that the header declares; None for a v0/v1 wrapper, which declares none."""
         if self._header.magic < 2 and self.is_compressed:
             return None
         return self._header.records_count

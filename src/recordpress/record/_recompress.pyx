@@ -77,7 +77,7 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
     ------
     CorruptRecordError
         A checksum, size or magic is wrong, the last entry is truncated (leaving it out would be a loss), or a codec's
-        stream is damaged (DecompressionError). ``position`` and ``offset`` say where.
+        stream is damaged (DecompressionError). ``position`` and ``offset`` have the place.
     InvalidRecordError
         A wrapper breaks a rule of its format.
     UnsupportedCompressionTypeError

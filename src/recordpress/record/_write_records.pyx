@@ -68,7 +68,7 @@ def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=N
     Raises
     ------
     InvalidArgumentError
-        Sequences of different lengths, and what `BatchBuilder` and its `append` refuse; the message says which record.
+        Sequences of different lengths, and what `BatchBuilder` and its `append` refuse; the message names the record.
     ArgumentTypeError
         An argument of another type.
 

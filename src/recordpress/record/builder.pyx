@@ -222,7 +222,7 @@ cdef class BatchBuilder:
         return True
 
     cdef bint _add_beyond(self, const rp_record* row) except -1:
-        """Write the record if it fits, where comparing numbers of bytes does not say so."""
+        """Write the record if it fits, if comparing sizes does not decide it."""
         cdef size_t size = record_size(&self.batch.encoder, row)
         if self.batch.records.size + size > <size_t>MAX_SET_SIZE:
             return False

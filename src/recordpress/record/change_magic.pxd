@@ -7,7 +7,7 @@ from recordpress.codecs.context cimport codec_context
 from recordpress.record.open_batch cimport open_batch
 
 
-# What an older magic cannot say; in the order of LOST.
+# Fields that an older magic lacks; in the order of LOST.
 cdef enum:
     LOST_HEADERS
     LOST_TIMESTAMPS
@@ -28,10 +28,10 @@ ctypedef struct converter:
     int64_t lost[LOST_KINDS]
 
 
-# Counts what the header of a v2 batch says and no older magic can, of this many of its records.
+# Counts the header fields of a v2 batch that no older magic has, for this many of its records.
 cdef void count_lost_header(converter* c, const rp_batch* batch, int64_t records) noexcept nogil
 
-# Leaves what the magic can say of a record of `batch`, and counts the rest.
+# Keeps the fields of a record of `batch` that the magic has, and counts the others.
 cdef void drop_fields(converter* c, const rp_batch* batch, rp_record* row) noexcept nogil
 
 # Begins the batch in the magic that is wanted, from its first record on; batch_add and batch_close do the rest, by the

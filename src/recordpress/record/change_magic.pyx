@@ -20,7 +20,7 @@ from recordpress.record.encode cimport LOG_APPEND_TIME, NO_TIMESTAMP, batch_begi
 from recordpress.record.open_batch cimport batch_limit
 
 
-# Kinds of what an older magic cannot say, and what of each is counted; in the order of the enum.
+# Kinds of fields that an older magic lacks, and the counted unit of each; in the order of the enum.
 LOST = {
     "headers": "headers of records",
     "timestamps": "records with a timestamp",

@@ -4,7 +4,7 @@
     batch_begin                                   an open batch at a base offset
     record_check, offset_delta_fits               may this record follow?
     record_size, record_room                      its bytes in this batch, and at most
-    record_write                                  writes them, and collects what the header will say
+    record_write                                  writes them, and collects the fields of the header
     batch_finish                                  header and checksum around record bytes that are in place
 
 Nothing here allocates: the callers own the memory. Its layout, with H = header_size():

@@ -1,4 +1,4 @@
-"""What a broker changes in an entry without reading its records (org.apache.kafka.common.record.MutableRecordBatch).
+"""Changes of a broker to an entry without reading its records (org.apache.kafka.common.record.MutableRecordBatch).
 
 The checksum is patched, so that the rest of the entry is not read; one that was wrong stays wrong.
 """
@@ -20,7 +20,7 @@ cdef enum:
     KEPT_ATTRIBUTES = RP_CODEC_MASK | RP_TRANSACTIONAL | RP_CONTROL | RP_DELETE_HORIZON
 
 
-# setMaxTimestamp of an entry of magic 1 or 2, whose header `b` is; nothing is done where it says the same already.
+# setMaxTimestamp of an entry of magic 1 or 2, whose header `b` is; does nothing if it is the same.
 # Attribute bits that Kafka does not know are cleared.
 cdef inline void set_max_timestamp(uint8_t* entry, const rp_batch* b, int timestamp_type, int64_t time) noexcept nogil:
     cdef uint8_t changed[STAMP_SIZE]

@@ -18,10 +18,10 @@ ctypedef struct set_writer:
     int64_t first_row         # since the options last changed, and its offset: base_sequence belongs to it
     int64_t first_offset
     int32_t base_sequence
-    bint has_base_offset      # the next batch has base_offset, and ends where writer_next or writer_end says
+    bint has_base_offset      # the next batch has base_offset, and ends at writer_next or writer_end
     bint begun                # that batch was
     int64_t base_offset
-    bint has_timestamp_type   # rows say their timestamp type
+    bint has_timestamp_type   # rows have their timestamp type
     bint mixed                # batches may have different codecs, or none: all of them go through a context
     size_t start              # where the records of the open batch begin
     const uint8_t* taken      # records of the open batch that lie elsewhere: see writer_take

@@ -65,7 +65,7 @@ def to_parquet(
     Statistics of row groups have the least and greatest offset and timestamp, so that engines skip what a query does
     not request. Control records are omitted. `dst` gets its name when all files are complete, with ``_SUCCESS`` in it;
     in an object store, which cannot rename, ``_SUCCESS`` is written last. A second job on the same `dst` is refused
-    while the first one works; what a killed one left is removed by the next.
+    while the first one works; the next one removes the files of a killed one.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def to_parquet(
     on_corrupt : {'raise', 'skip'}
         If a batch is damaged, the job fails, or the batch is omitted and reported.
     dry_run : bool
-        Only say which files would be written, unless they had no record.
+        List the files that would be written, including those without records; write nothing.
     codecs : CodecRegistry, str or several, optional
         Codec plug-ins, as for `recordpress.spark.transcode`.
 

@@ -58,7 +58,7 @@ def read(spark: SparkSession, src: Paths, **options: Any) -> DataFrame:
     FileNotFoundError
         There is nothing at a path.
     pyspark.errors.PySparkException
-        By what uses the DataFrame: a task failed. Damage is such an error, unless `mode` says otherwise.
+        By what uses the DataFrame: a task failed. Damage is such an error, depending on `mode`.
 
     Examples
     --------

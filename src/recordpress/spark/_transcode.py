@@ -101,7 +101,7 @@ def transcode(
         partition, directory, segments, records, batchesBefore, batchesAfter, bytesBefore, bytesAfter,
         compressionTypesBefore, compressionTypesAfter, digests (one per segment, the same for source and copy),
         trailingBytes (after the last complete entry of a source; they hold no record, and are not copied),
-        quarantined (files in the copy), findings (what the copy lacks, as text).
+        quarantined (files in the copy), findings (data that the copy lacks, as text).
 
     Raises
     ------

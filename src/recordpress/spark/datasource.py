@@ -59,7 +59,7 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
     ``columns`` takes some of them, and only these are built. Control records are never rows. Checksums are compared.
 
     Every segment but the last of its partition must be complete. The last one may end in a truncated entry, as under a
-    running broker, or in zeros; a warning in the executor's log (logger ``recordpress.spark``) says how many bytes were
+    running broker, or in zeros; a warning in the executor's log (logger ``recordpress.spark``) has the number of bytes
     omitted. Anything else after the last complete entry is damage, which the option ``mode`` decides about.
 
     A stream reads each segment once another one begins after it; offsets follow Spark's Kafka source. A write
@@ -85,7 +85,7 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
         if not self.is_for_writing:
             self.parsed = ReadOptions.parse(options)
         elif _are_of_stream(options):
-            self._stream_options()  # a query that begins would say it later, and elsewhere
+            self._stream_options()  # a starting query would report it later, and elsewhere
 
     @classmethod
     def name(cls) -> str:
@@ -124,7 +124,7 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
 
     def _refuse_writing(self) -> None:
         if self.is_for_writing:
-            ReadOptions.parse(self.options)  # raises, and says what reading takes
+            ReadOptions.parse(self.options)  # raises, and lists the options for reading
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
         from recordpress.spark._sink import KafkaLogWriter
@@ -144,7 +144,7 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
 
 
 def _are_for_writing(options: Any) -> bool:
-    """Return whether options are for a write: Spark does not say why it creates a data source."""
+    """Return whether options are for a write: Spark does not reveal why it creates a data source."""
     from recordpress.spark._write_options import STREAM_OPTIONS, WriteOptions
 
     of_reading = names_of(ReadOptions)

@@ -64,7 +64,7 @@ def command(paths: Sources, topic_config: Sequence[tuple[str, str]], as_json: bo
     with Progress("explaining") as progress:
         found = recordpress.explain(paths.given(), topic_config=dict(topic_config), **options, progress=progress)
     if as_json:
-        print_json(found.to_list())  # as docs/explain.schema.json says
+        print_json(found.to_list())  # as in docs/explain.schema.json
     else:
         _print(found)
     for message in found.notes:

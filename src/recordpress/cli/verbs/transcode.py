@@ -47,7 +47,7 @@ _WORTHWHILE = 0.95  # a part of the bytes
 @click.option(
     "--batch-records",
     type=click.IntRange(1, INT32_MAX),
-    help="Number of records up to which they are joined; with --batch-bytes, what is reached first.",
+    help="Maximum number of records of a joined batch; with --batch-bytes, the limit that is reached first.",
 )
 @click.option(
     "--max-message-bytes",

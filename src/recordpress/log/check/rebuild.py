@@ -33,7 +33,7 @@ from recordpress.log.sidecars.transaction_index import AbortedTxn, transaction_i
 from recordpress.record import control_record, read_batches
 from recordpress.record.header import BatchHeader
 
-INDEX_INTERVAL_BYTES = 4096  # index.interval.bytes, unless the topic says otherwise
+INDEX_INTERVAL_BYTES = 4096  # index.interval.bytes, unless the topic sets another
 
 
 @dataclass(frozen=True)

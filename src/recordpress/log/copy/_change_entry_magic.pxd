@@ -16,8 +16,8 @@ ctypedef struct conversion:
     int64_t next_offset     # after the last record of the entry, where it had one
 
 
-# Appends what the magic can say of the entry's records in canonical form to `form`, counts what it cannot, and adds
-# their number to `records`: none of an entry that has no place there. With `writing` it appends them to r.out, too. The
-# source is open, and was read to its end before.
+# Appends the entry's records, as far as the magic can store them, in canonical form to `form`, counts the losses, and
+# adds their number to `records`: none of an entry that has no place there. With `writing` it appends them to r.out,
+# too. The source is open, and was read to its end before.
 cdef int change_entry_magic(conversion* c, recompressor* r, const rp_source* source, bint writing, pooled* form,
                             int64_t* records, rp_error* err) noexcept nogil

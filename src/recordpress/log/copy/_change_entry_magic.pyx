@@ -59,7 +59,7 @@ cdef rp_batch without_lost(const rp_batch* batch, int magic) noexcept nogil:
 
 
 cdef bint has_no_place(conversion* c, const rp_batch* batch, const rp_source* source) noexcept nogil:
-    """Return whether the entry is lost as a whole; what is, is counted."""
+    """Return whether the whole entry is lost, and count it then."""
     if batch.magic < 2:
         return False
     if is_control(batch):

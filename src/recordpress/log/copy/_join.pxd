@@ -40,7 +40,7 @@ cdef bint follows(const pack* p, const rp_batch* batch) noexcept nogil
 # A pack without records, for batches like this one.
 cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch, const join_limits* limits) noexcept nogil
 
-# Takes all records of a batch, or none: `taken` says which.
+# Takes all records of a batch, or none: `taken` is set to which.
 cdef int pack_take(pack* p, const uint8_t* entry, const rp_batch* batch, const rp_source* source, bint* taken,
                    rp_error* err) noexcept nogil
 

@@ -1,4 +1,4 @@
-"""What a copy does with single entries of producers: which stay alone, lose their producer, or leave the copy."""
+"""Single entries of producers in a copy: those that stay alone, lose their producer, or are omitted."""
 
 from libc.stdint cimport int64_t, uint8_t
 

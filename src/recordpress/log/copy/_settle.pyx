@@ -1,4 +1,4 @@
-"""What a copy does with single entries of producers; see _settle.pxd."""
+"""Single entries of producers in a copy; see _settle.pxd."""
 
 from libc.stdint cimport int16_t, int64_t, uint8_t
 

@@ -220,7 +220,7 @@ def convert(
         Something would be lost that `allow_loss` does not name: the message lists kinds and counts, and nothing was
         written. zstd batches would get a magic that has no zstd. And as for `transcode`.
     RecordpressError
-        The source is damaged; file, position and offset say where.
+        The source is damaged; file, position and offset have the place.
     CorruptRecordError
         A copy does not hold what it should, or a source changed during the call. The copy does not get its name.
     OSError
@@ -350,7 +350,7 @@ def transcode(
     the manifest is written last.
 
     ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and ``.txnindex`` files are copied. Where the
-    last batch of a producer in a snapshot was joined with earlier ones, its entry says so. ``.index`` and
+    last batch of a producer in a snapshot was joined with earlier ones, its entry has the joined batch. ``.index`` and
     ``.timeindex`` hold byte positions and are made again. In an object store they are omitted; a
     broker that finds none rebuilds them.
 
@@ -372,7 +372,7 @@ def transcode(
         timestamp). Control batches and batches with a delete horizon are never joined. Without this option and
         `batch_records` no batches are joined.
     batch_records : int, optional
-        The same, up to this many records; with `batch_bytes`, what is reached first.
+        Maximum number of records of a joined batch; with `batch_bytes`, the limit that is reached first.
     max_message_bytes : int
         The topic's ``max.message.bytes``: no joined batch is larger, before or after compression.
     producer_id_expiration_ms : int
@@ -421,7 +421,7 @@ def transcode(
         `dst` exists and is something else, or lies in `src`; another call is working on it; `open_log` refuses `src`;
         or a codec, level or size is not accepted.
     RecordpressError
-        The source is damaged; file, position and offset say where.
+        The source is damaged; file, position and offset have the place.
     CorruptRecordError
         A copy does not hold what its source does, or a source changed during the call. The copy does not get its name.
     OSError

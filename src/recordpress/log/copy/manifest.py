@@ -34,7 +34,7 @@ class SourceFile:
     file : str
     bytes, batches : int
     modified : float | None
-        Seconds since 1970, if the store says.
+        Seconds since 1970, if the store has it.
     compression_types : tuple of str
     trailing_bytes : int
         Bytes of a truncated entry, or zeros, after its last complete entry; they hold no record and are not copied.
@@ -155,7 +155,7 @@ class CopiedPartition:
     ----------
     topic : str | None
     partition : int | None
-        None if no name says them.
+        None if no name has them.
     directory : str
         In the copy; empty if it is the copy's own.
     files : tuple of str

@@ -115,7 +115,7 @@ class SegmentDump:
         ------
         RecordpressError
             Damage at which the tool ends too; after the lines before it. A wrong checksum does not end it: the line
-            says ``isvalid: false``.
+            has ``isvalid: false``.
         """
         most = self.options.max_bytes
         with self.segment.records(complete=False) as file:

@@ -1,6 +1,6 @@
 """Kafka's messages, read by schema and shown as JSON (org.apache.kafka.message.JsonConverterGenerator).
 
-A schema here says in short what a ``*.json`` file of Kafka's sources says at length. Its first line has the versions
+A schema here is a short form of a ``*.json`` file in Kafka's sources. Its first line has the versions
 and the flexible ones (KIP-482); a line for each field follows, in order::
 
     0-4 flexible 4+

@@ -50,7 +50,7 @@ def check_topic(name: str) -> None:
 
 class StagedSegment(NamedTuple):
     """Consecutive batches of one partition in a file of the job, the attempt of a task and the number of the file in
-    it; offsets start at 0 unless the records have offsets, which `has_offsets` says."""
+    it; offsets start at 0 unless the records have offsets (`has_offsets`)."""
 
     topic: str
     partition: int

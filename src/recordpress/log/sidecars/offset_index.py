@@ -5,7 +5,7 @@
     int32 offset - base offset     of the last record that one append added
     int32 position                 of the first byte that it added
 
-An entry only says that the batch with this offset begins at or after this position: a follower appends several batches
+An entry means only that the batch with this offset begins at or after this position: a follower appends several batches
 at once. A broker keeps the file of an active segment at its full size, filled up with zeros.
 """
 
