@@ -1,4 +1,4 @@
-"""Batches that no broker can be asked about lose their producer; aborted records and markers leave the copy.
+"""Batches that no retry can repeat lose their producer; the copy omits aborted records and markers.
 
 What should be there is found from the batches of the source by the parser of test_join.
 """

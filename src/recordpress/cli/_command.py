@@ -135,10 +135,14 @@ def _with_paths(function: _Function, metavar: str, required: bool) -> _Function:
             metavar="N",
             multiple=True,
             type=int,
-            help="Only partition N. Repeatable.",
+            help="Number of a partition to select; default: all. Repeatable.",
         ),
         click.option(
-            "--topic", "only_topics", metavar="NAME", multiple=True, help="Only topics NAME, or a pattern. Repeatable."
+            "--topic",
+            "only_topics",
+            metavar="NAME",
+            multiple=True,
+            help="Name or pattern of topics to select; default: all. Repeatable.",
         ),
         click.argument("paths", metavar=metavar, nargs=-1, required=required, type=Paths()),
     ):

@@ -5,9 +5,9 @@
     driver       function(column, ...) ──► a UDF of Arrow arrays (Spark 4.1+), or of pandas series
     executor                                └──► _function_work: the library's calls on whole columns
 
-Null gives null. `mode` says what becomes of a value that cannot be read, or written: FAILFAST, the default, fails the
-query with the error's text; PERMISSIVE gives null. A function makes a Column for the session that is active; it works
-with Spark Connect, too. `recordpress.spark.register` registers them for SQL.
+Null gives null. `mode` decides about a value that cannot be read or written: FAILFAST, the default, fails the
+query with the error's text; PERMISSIVE gives null. A function creates a Column for the active session; it also
+works with Spark Connect. `recordpress.spark.register` registers them for SQL.
 """
 
 from __future__ import annotations

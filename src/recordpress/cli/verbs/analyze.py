@@ -44,7 +44,7 @@ _TIMING = ("fastest", "median")
 @threads("Number of threads that measure sizes.")
 @click.option(
     "--timing", "-p", type=click.Choice(_TIMING), default=_TIMING[0], show_default=True,
-    help="Choice among repeated calls that gives the speed.",
+    help="Statistic of repeated calls that is reported as the speed.",
 )  # fmt: skip
 @click.option("--rate", metavar="RATE", help="Uncompressed produce rate: 20MB/s, 50000records/s.")
 @click.option("--price-gb", metavar="PRICE", type=float, help="Price of a GB (10^9 bytes) of storage.")

@@ -21,7 +21,7 @@ from recordpress.log import Manifest
     ("recordpress convert /backup/orders-0 /new/orders-0 --magic 2", "Convert a partition of v0 or v1 to format v2."),
     ("recordpress convert /backup/orders-0 /old/orders-0 --magic 1 --dry-run", "Count losses in v1."),
     ("recordpress convert /backup/orders-0 /old/orders-0 --magic 1 --codec lz4 --allow-loss headers "
-     "--allow-loss leader_epochs", "Convert it without them."),
+     "--allow-loss leader_epochs", "Convert it, and accept these losses."),
 )  # fmt: skip
 @paths
 @target

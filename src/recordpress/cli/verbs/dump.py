@@ -53,7 +53,7 @@ class _DecoderClass(click.ParamType):  # type: ignore[type-arg]
 
 def _decoder_classes(function: Callable[..., int]) -> Callable[..., int]:
     for field in ("value", "key"):
-        text = f"--format kafka: how {field}s are printed, by a Kafka class: {', '.join(_PLAIN_DECODERS)} (hex)."
+        text = f"--format kafka: Kafka class that prints {field}s: {', '.join(_PLAIN_DECODERS)} (hex)."
         option = click.option(f"--{field}-decoder-class", metavar="CLASS", type=_DecoderClass(), help=text)
         function = option(function)
     return function
@@ -117,7 +117,7 @@ def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
     help="Action on damage: raise an error, skip it, or stop reading its partition.",
 )
 @threads("Number of decoding threads.")
-@click.option("--deep-iteration", is_flag=True, help="--format kafka: print records too, not only batches.")
+@click.option("--deep-iteration", is_flag=True, help="--format kafka: also print records, not only batches.")
 @click.option("--print-data-log", is_flag=True, help="--format kafka: print keys and values; implies --deep-iteration.")
 @click.option("--skip-record-metadata", is_flag=True, help="--format kafka: print only the key and value of a record.")
 @click.option("--index-sanity-check", is_flag=True, help="--format kafka: only check whether indexes are sound.")

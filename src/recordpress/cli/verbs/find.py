@@ -35,7 +35,7 @@ _EVERYTHING = Bounds(None, None)
     ("recordpress find orders-0 --header trace-id=4bf92f35 -f jsonl", "Find records by a header and its value."),
 )
 @paths
-@click.option("--key", help="Complete key.")
+@click.option("--key", help="Exact key.")
 @click.option("--value-contains", metavar="TEXT", help="Text that the value contains.")
 @click.option("--header", metavar="NAME[=VALUE]", help="Header name, optionally with a value.")
 @click.option(

@@ -24,12 +24,12 @@ def command(paths: Sources, target: str, index_interval_bytes: int, as_json: boo
     """Copy all intact batches of a damaged log.
 
     The source is only read. The copy has every batch whose checksum is right, byte for byte, and fresh indexes,
-    snapshots and leader epochs; a broker can start from it. TARGET gets a directory for each partition; it is the
-    partition's directory itself if there is only one and TARGET is named like one, such as orders-0. Existing
-    directories are never written to.
+    snapshots and leader epochs; a broker can start from it. TARGET gets a directory for each partition. A single
+    partition is written to TARGET itself if TARGET is named like one, such as orders-0. Existing directories are never
+    written to.
 
-    Prints first which records the copy lacks, if any; then the exit status is 1. `recordpress scan` prints the same
-    without writing anything."""
+    First prints the records that the copy lacks; if there are any, the exit status is 1. `recordpress scan` prints
+    the same without writing anything."""
     with Progress("repairing") as progress:
         report = repair(paths.given(), target, index_interval_bytes=index_interval_bytes, progress=progress)
     if as_json:

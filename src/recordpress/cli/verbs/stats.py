@@ -34,15 +34,15 @@ _BAR = 40  # characters of the largest share
 @click.option("--full", is_flag=True, help="Read large segments in object stores completely instead of samples.")
 @click.option("--savings", is_flag=True, help="Also estimate the sizes of copies that transcode would make.")
 @compression_type("Their codec.", "zstd")
-@click.option("--level", type=int, help="Their level; default: that of Kafka's Java producer.")
+@click.option("--level", type=int, help="Level of the copies; default: that of Kafka's Java producer.")
 @click.option(
     "--batch-bytes",
     type=SIZE,
     default="256KiB",
     show_default=True,
-    help="Size up to which their batches are joined, before compression.",
+    help="Maximum size of a joined batch of the copies, before compression.",
 )
-@sample_size("Bytes to recompress for the estimate; a log that is not larger is measured as a whole.")
+@sample_size("Size of the sample to recompress for the estimate; a log up to this size is measured completely.")
 @codec_plugins
 @as_json
 def command(

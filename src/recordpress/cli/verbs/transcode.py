@@ -41,8 +41,8 @@ _WORTHWHILE = 0.95  # a part of the bytes
 @click.option(
     "--batch-bytes",
     type=SIZE,
-    help="Size up to which adjacent small batches are joined before compression: batches of one producer with "
-    "consecutive sequences and offsets, and batches without a producer.",
+    help="Maximum size of a joined batch before compression. Joins adjacent batches of one producer with consecutive "
+    "sequences and offsets, and batches without a producer.",
 )
 @click.option(
     "--batch-records",
@@ -61,23 +61,23 @@ _WORTHWHILE = 0.95  # a part of the bytes
     type=click.IntRange(1),
     default=EXPIRATION_MS,
     show_default=True,
-    help="The producer.id.expiration.ms of the broker. The last five batches of a producer are not joined, unless it "
-    "was idle this long: a broker compares a retry with them.",
+    help="The producer.id.expiration.ms of the broker. The last five batches of a producer are not joined unless it "
+    "was idle for this long, because a broker compares retries with them.",
 )
 @click.option(
     "--now",
     "now_ms",
     metavar="TIME",
     type=Timestamp(),
-    help="Time that producers were idle before; default: the last append to their partition.",
+    help="Time at which the idle time of producers ends; default: the last append to their partition.",
 )
 @click.option(
     "--producers",
     type=click.Choice(("keep", "settle")),
     default="keep",
     show_default=True,
-    help="settle: batches that no broker can be asked about lose their producer, and join across producers; aborted "
-    "records and markers that nothing needs leave the copy.",
+    help="settle: remove the producer from batches that no retry can repeat, and join them across producers; omit "
+    "aborted records and unneeded markers.",
 )
 @click.option(
     "--min-gain",

@@ -70,7 +70,7 @@ def compact(
         `path` is not a log dir, a broker is running on it, another job holds its lock for ten minutes, or an argument
         is not accepted.
     RecordpressError
-        A segment is damaged, or ends in bytes that are not an entry; file, position and offset say where. Nothing
+        A segment is damaged, or ends in bytes that are not an entry; file, position and offset have the place. Nothing
         changed.
     StorageError
         A segment changed since it was read, or this job lost its lease. Nothing changed, unless a note on the error
@@ -351,26 +351,26 @@ def transcode(
 
     ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and ``.txnindex`` files are copied. Where the
     last batch of a producer in a snapshot was joined with earlier ones, its entry has the joined batch. ``.index`` and
-    ``.timeindex`` hold byte positions and are made again. In an object store they are omitted; a
-    broker that finds none rebuilds them.
+    ``.timeindex`` hold byte positions and are rebuilt. In an object store they are omitted; a broker rebuilds missing
+    ones.
 
     Parameters
     ----------
     src : str, PathLike or several of them
-        What `open_log` takes. It is only read; no broker may be writing to it.
+        As for `open_log`. It is only read; no broker may be writing to it.
     dst : str or PathLike
         A path that does not exist yet, or an empty directory, outside of `src`. If `src` is the directory of one
         partition, `dst` becomes that directory if its name is a partition's (``topic-0``), else a log dir that holds
         it. If `src` is one segment, `dst` is the name of the new file.
     compression_type : CompressionType or a name in `codecs`
     level : int, optional
-        As in `recompress`; None is what Kafka's Java producer does by default.
+        As in `recompress`; None is the default of Kafka's Java producer.
     batch_bytes : int, optional
-        Join adjacent small batches into batches of up to this many bytes before compression. Joined are batches of one
-        producer whose offsets and sequences are consecutive, and batches without a producer id, also over offsets that
-        compaction removed; if transaction, leader epoch and timestamp type are equal (and, for LogAppendTime, the
-        timestamp). Control batches and batches with a delete horizon are never joined. Without this option and
-        `batch_records` no batches are joined.
+        Join adjacent small batches into batches of up to this many bytes before compression: batches of one producer
+        with consecutive offsets and sequences, and batches without a producer id, even over offsets that compaction
+        removed; if transaction, leader epoch and timestamp type are equal (and, for LogAppendTime, the timestamp).
+        Control batches and batches with a delete horizon are never joined. Without this option and `batch_records` no
+        batches are joined.
     batch_records : int, optional
         Maximum number of records of a joined batch; with `batch_bytes`, the limit that is reached first.
     max_message_bytes : int
@@ -380,17 +380,16 @@ def transcode(
         transaction, is expired (Kafka's ProducerStateManager.isProducerExpired). Of every other producer the last five
         batches are not joined, because a broker compares a retry with them (ProducerStateEntry).
     now_ms : int, datetime or str, optional
-        The time that producers are idle before. By default the last append to the partition, by its snapshots and
+        End of the idle time of producers. By default the last append to the partition, by its snapshots and
         timestamps, but never later than now.
     producers : {'keep', 'settle'}
-        "settle": where batches are joined, those that no broker can be asked about lose producer id, epoch and sequence
-        first, so that they join across producers. These are the batches below the last stable offset of expired
-        producers, and all but the last five of the current epoch of others. Aborted records and transaction markers
-        that nothing needs leave the copy, with their entries in ``.txnindex``; the offsets at which segments
-        end stay. Consumers with read_committed see no difference; others no longer see aborted records. Producers are
-        settled in whole, intact partitions in order; the manifest counts what was settled, and its digests cover
-        offset, timestamp, key, value and headers of committed records. `min_gain` does not apply to batches that are
-        settled and joined.
+        "settle": where batches are joined, those that no retry can repeat first lose producer id, epoch and sequence,
+        so that they join across producers. These are the batches below the last stable offset of expired
+        producers, and all but the last five of the current epoch of others. The copy omits aborted records and
+        unneeded transaction markers, with their entries in ``.txnindex``; the offsets at which segments end stay.
+        Consumers with read_committed see no difference; others no longer see aborted records. Producers are settled in
+        whole, intact partitions in order; the manifest counts settled batches, and its digests cover offset, timestamp,
+        key, value and headers of committed records. `min_gain` does not apply to batches that are settled and joined.
     min_gain : float | None
         The fraction of its bytes by which a batch must become smaller; otherwise its old bytes are copied. They are
         also copied if the batch has this codec already and no level is given. None, or ``none`` as the codec: the new
@@ -399,14 +398,14 @@ def transcode(
         Number of worker threads, by default one per core. Segments are copied in parallel, or the batches of one if
         there are fewer segments than threads.
     resume : bool
-        Continue what an earlier call with this `dst` and these options did. False: discard that.
+        Resume an earlier call with this `dst` and these options. False: discard its progress.
     dry_run : bool
         Write nothing: recompress up to 64 MiB of the log, chosen at random, and estimate the rest, also for joined
         batches and settled producers where they are not requested.
     codecs : CodecRegistry, optional
         Codec plug-ins in addition to Kafka's, for the source and the copy.
     progress : callable, optional
-        Gets a `Progress` about ten times a second, from the thread that called.
+        Gets a `Progress` about ten times a second, from the calling thread.
 
     Returns
     -------
