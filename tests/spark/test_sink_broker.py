@@ -1,5 +1,5 @@
 """A broker that is started on a log dir which `df.write.format("recordpress")` wrote serves every record of it, and
-goes on.
+goes on; also after `compact`.
 
 `make -f labs.mk broker` brings its jars and runs this; without them it is skipped.
 """
@@ -60,8 +60,8 @@ def create_topics(address: str) -> None:
     admin.close()
 
 
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+@pytest.fixture(scope="module", params=[False, True], ids=["as-written", "compacted"])
+def broker(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     broker = Broker(tmp_path_factory.mktemp("broker"))
     with broker:
         create_topics(broker.address)
@@ -74,6 +74,10 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         how = {"compression.type": codec, "batch.size": "8000", "segment.bytes": "40000"}
         write(broker.data, codec, [rows(codec, 0), rows(codec, ROWS)], **how)
         write(broker.data, codec, [rows(codec, 2 * ROWS)], **how)
+    if request.param:
+        merged = recordpress.log.compact(broker.data)
+        assert len(merged) > 10 and all(one.segments_after == 1 for one in merged)
+        assert any(one.batches_after < one.batches_before for one in merged)
     with broker:
         yield broker
     places = [f"{codec}-{number}" for codec in CODECS for number in range(PARTITIONS)]
