@@ -216,6 +216,13 @@ cdef class LegacyRecordBatch(Entry):
 cdef class MemoryRecords(RecordSet):
     """The entries of a fetched record set, one after the other; a truncated entry ends it.
 
+    Attributes
+    ----------
+    owner : bytes
+        The record set.
+    position : int
+        Bytes before the next entry.
+
     Examples
     --------
     >>> import recordpress

@@ -55,7 +55,15 @@ class _Fetched(FetchedColumns):
 
 
 class ColumnsReader(AsyncIterator[Any]):
-    """What `columns` returns: an asynchronous iterator over `Columns`. After an error it can be continued."""
+    """Asynchronous iterator over `Columns`, which `columns` returns. After an error it can be continued.
+
+    Examples
+    --------
+    >>> from collections.abc import AsyncIterator
+    >>> from recordpress.adapters.aiokafka import ColumnsReader
+    >>> issubclass(ColumnsReader, AsyncIterator)
+    True
+    """
 
     def __init__(
         self,

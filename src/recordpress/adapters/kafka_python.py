@@ -223,6 +223,13 @@ class LegacyRecordBatch(_kafka_reading.LegacyRecordBatch, _abc.ABCRecordBatch, _
 class MemoryRecords(_kafka_reading.MemoryRecords, _abc.ABCRecords):
     """Entries of a record set, up to the first incomplete one.
 
+    Attributes
+    ----------
+    owner : bytes
+        The record set.
+    position : int
+        Bytes before the next entry.
+
     Examples
     --------
     >>> import recordpress
