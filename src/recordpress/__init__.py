@@ -20,9 +20,9 @@ from recordpress import (
     dictionaries as dictionaries,
     log as log,
     producer as producer,
-    spark as spark,
 )
 from recordpress._buffers import pool_bytes, release_unused
+from recordpress._lazy import UnloadedPackage
 from recordpress._version import VERSION
 from recordpress.analysis.calls import analyze, fits, train
 from recordpress.broker.calls import explain
@@ -83,6 +83,12 @@ from recordpress.record import (
     recompress,
     write_records,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recordpress import spark as spark
+else:
+    spark = UnloadedPackage("recordpress.spark")  # its import checks the packages that Spark needs
 
 __version__ = VERSION
 

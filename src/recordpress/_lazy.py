@@ -6,10 +6,35 @@ not load the modules that copy logs. Type checkers read the names in each packag
 ``recordpress.crc32c(data)`` would take half as long again.
 """
 
+import sys
+
 TYPE_CHECKING = False  # importing typing would add a tenth to the time that importing recordpress takes
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
     from typing import Any
+else:
+    ModuleType = type(sys)
+
+
+class UnloadedPackage(ModuleType):
+    """A package that its first use imports; the import replaces this object in the parent package.
+
+    It is not in sys.modules: ``import recordpress.spark`` runs the package's code, ``import recordpress`` does not.
+    """
+
+    def __getattr__(self, name: str) -> "Any":
+        from importlib import import_module
+
+        return getattr(import_module(self.__name__), name)
+
+    def __repr__(self) -> str:
+        return f"<package {self.__name__!r}, not imported yet>"
+
+    def __dir__(self) -> "list[str]":
+        from importlib import import_module
+
+        return dir(import_module(self.__name__))
 
 
 def exports(
@@ -24,7 +49,6 @@ def exports(
     def get(name: str) -> "Any":
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        import sys
         from importlib import import_module
 
         module = import_module(module_of[name])

@@ -7,6 +7,7 @@
     _read                          read(): the rows of the data source by mapInArrow
     functions                      compress, decompress, crc32c, read_record_set, write_record_set
     _inventory, _estimate, ...     one module per job; _jobs plans and _run distributes their tasks
+    _environment                   the packages and the Python that Spark needs: checked by importing this package
     _without_recordpress           the error of an executor whose Python has no recordpress
 
 Executors open the files themselves: only paths and numbers pass through the driver. Spark finds the data source
@@ -15,6 +16,7 @@ one session.
 """
 
 from recordpress._lazy import exports
+from recordpress.spark import _environment
 
 __getattr__, __dir__, __all__ = exports(
     __name__,
@@ -35,3 +37,8 @@ __getattr__, __dir__, __all__ = exports(
         "recordpress.spark.options": "ReadOptions",
     },
 )
+
+if (_active := _environment.prepare()) is not None:
+    from recordpress.spark._session import register
+
+    register(_active)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
+from recordpress.spark._environment import prepare_session
 from recordpress.spark._without_recordpress import opener
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def _described(spark: SparkSession, text: str) -> Iterator[None]:
 
 def spread(spark: SparkSession, items: Sequence[bytes]) -> DataFrame:
     """Return a row for each item, with its number, in a separate task."""
+    prepare_session(spark)
     rows = spark.createDataFrame(pa.table({"number": pa.array(range(len(items)), pa.int64()), "item": items}))
     one = rows.coalesce(1)  # repartition distributes the rows of one partition evenly
     return one.repartition(len(items)) if len(items) > 1 else one

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource
 
+from recordpress.spark._environment import prepare_session
 from recordpress.spark._without_recordpress import maker_of
 from recordpress.spark.datasource import KafkaLogDataSource
 from recordpress.spark.functions import register_functions
@@ -74,5 +75,6 @@ def register(spark: SparkSession) -> None:
     >>> spark.sql("SELECT rp_crc32c('123456789') AS crc").first().crc == 0xE3069283
     True
     """
+    prepare_session(spark)
     spark.dataSource.register(for_session(spark))
     register_functions(spark)

@@ -29,6 +29,7 @@ from recordpress.dictionaries import DictionaryCodec, DictionaryStore
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.files import named
 from recordpress.spark._codecs import Codecs, registry_of
+from recordpress.spark._environment import prepare_active_session
 from recordpress.spark._function_work import (
     SET_COLUMNS,
     Checksum,
@@ -371,6 +372,7 @@ def _udf(name: str, work: Any, returns: str) -> Any:
     """Return Spark's function of Arrow arrays. Unpickling needs no recordpress: an executor can report it missing."""
     from pyspark.sql import functions as of_spark
 
+    prepare_active_session()
     functions: Any = of_spark  # arrow_udf is missing in its types
     sent, opened = pickle.dumps(work), opener("PYSPARK_PYTHON")
 
