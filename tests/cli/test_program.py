@@ -22,7 +22,26 @@ def test_without_the_extra_there_is_one_line_to_install_it() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr == "recordpress: the command line needs click: pip install click\n"
+    assert done.stderr == f"recordpress: the command line needs click: {sys.executable} -m pip install click\n"
+
+
+def test_doctor_needs_only_the_standard_library() -> None:
+    code = """
+import sys
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] not in sys.stdlib_module_names | {"recordpress"}:
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Finder)
+sys.modules["click"] = None
+from recordpress.cli import main
+from recordpress.cli import _doctor
+_doctor.version = lambda name: (_ for _ in ()).throw(_doctor.PackageNotFoundError(name))
+sys.exit(main(["doctor"]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "pip install pyarrow\n" in done.stdout and done.stdout.endswith(f"pip is  {sys.executable} -m pip\n")
 
 
 def test_importing_recordpress_imports_no_command_line() -> None:

@@ -6,7 +6,7 @@
                                      _command, _parameters                           _progress: on stderr
     _outcome: an exception ──► a message on stderr, and the exit status
 
-It needs click, which the extra ``cli`` brings; without it `main` prints an error.
+It needs click, which the extra ``cli`` brings; without it `main` runs only ``doctor``.
 """
 
 import sys
@@ -36,9 +36,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     recordpress ...
     0
     """
-    if not find_spec("click"):
-        print("recordpress: the command line needs click: pip install click", file=sys.stderr)
-        return 2
-    from recordpress.cli._app import run
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if find_spec("click"):
+        from recordpress.cli._app import run
 
-    return run(sys.argv[1:] if arguments is None else list(arguments))
+        return run(words)
+    if words in (["doctor"], ["doctor", "--json"]):
+        from recordpress.cli._doctor import report
+
+        report(as_json="--json" in words)
+        return 0
+    print(f"recordpress: the command line needs click: {sys.executable} -m pip install click", file=sys.stderr)
+    return 2
