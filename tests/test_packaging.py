@@ -85,7 +85,7 @@ def modules_of(root):
 def test_sdist_holds_every_source(unpacked):
     sources = ("src/**/*.py", "src/**/*.pyx", "src/**/*.pxd", "src/**/*.pyi", "src/**/py.typed", "include/**/*.h")
     tests = ("tests/**/*.py", "tests/**/*.c")
-    others = ("build_support/*", "licenses/*", "Makefile", "LICENSE*", "*.md", "*.toml", "setup.py")
+    others = ("build_support/*", "licenses/*", "Makefile", "LICENSE*", "*.md", "*.toml", "setup.py", "examples/**/*.*")
     expected = {name for name in files_of(ROOT, *sources, *tests, *others) if not name.endswith("__pycache__")}
     assert expected - files_of(unpacked, "**/*") == set()
 
