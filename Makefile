@@ -104,7 +104,8 @@ bench: $(TESTING) libsnappy  ## Run the benchmarks against their peers (BENCH=be
 	$(PYTHON) -m pytest -q $(BENCH)
 
 wheels: $(STAMPS)/with-release  ## Build all wheels in wheelhouse/ (WHEELS="cp311-manylinux_x86_64")
-	@build_support/debian.sh wheels
+	@build_support/debian.sh wheels $$($(PYTHON) -m build_support.wheels --list $(WHEELS) | \
+	  grep -q manylinux_aarch64 && echo wheels-aarch64)
 	$(PYTHON) -m build_support.wheels $(WHEELS)
 
 release: $(STAMPS)/with-release  ## Check the requirements of a release, then tag it (RELEASE=--dry-run)

@@ -11,7 +11,8 @@
 #   debian.sh bench-peers      what builds the benchmarks' peers: a JDK and Maven, Rust, Go
 #   debian.sh fuzz             clang with libFuzzer and its sanitizers
 #   debian.sh aarch64          cross compiler and user-mode emulator
-#   debian.sh wheels           what compiles the libraries of all wheels
+#   debian.sh wheels           what compiles the libraries of wheels for x86_64
+#   debian.sh wheels-aarch64   the cross compiler for those of wheels for 64-bit ARM
 #   debian.sh roots            what makes file systems of other systems, to try wheels out
 # PYTHON3 names the interpreter that the virtual environment is made of.
 set -euo pipefail
@@ -97,8 +98,9 @@ group_aarch64() {
 group_wheels() {
   need gcc gcc --version
   need binutils readelf --version
-  need crossbuild-essential-arm64 aarch64-linux-gnu-gcc --version
 }
+
+group_wheels-aarch64() { need crossbuild-essential-arm64 aarch64-linux-gnu-gcc --version; }
 
 group_roots() {
   need debootstrap command -v debootstrap
