@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -88,6 +89,15 @@ def test_sdist_holds_every_source(unpacked):
     others = ("build_support/*", "licenses/*", "Makefile", "LICENSE*", "*.md", "*.toml", "setup.py", "examples/**/*.*")
     expected = {name for name in files_of(ROOT, *sources, *tests, *others) if not name.endswith("__pycache__")}
     assert expected - files_of(unpacked, "**/*") == set()
+
+
+def test_links_of_the_readme_work_on_a_package_index():
+    """They are addresses of the declared repository, and the files are there."""
+    source = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Source"]
+    links = re.findall(r"\]\(([^)\s]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    paths = [re.sub(rf"^{source}/(blob|tree)/main/", "", link) for link in links if link.startswith(source)]
+    assert len(paths) > 5 and [path for path in paths if not (ROOT / path).exists()] == []
+    assert [link for link in links if "://" not in link] == []
 
 
 def test_sdist_holds_nothing_built(unpacked):
