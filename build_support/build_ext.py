@@ -1,12 +1,15 @@
 """The build_ext command: .pyx to C under build/cython, C to objects in parallel, and these to one shared object."""
 
+import contextlib
 import functools
+import io
 import os
 import re
 import runpy
 import shlex
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 from setuptools import Extension
@@ -59,6 +62,7 @@ LINK_FLAGS = {
 HALF_THE_SEGMENTS = "-Wl,-z,noseparate-code"  # to map; not every linker knows it
 
 INCLUDE = Path("include")
+SECONDS = 10  # from one line about the progress to the next
 
 
 class build_ext(setuptools_build_ext.build_ext):
@@ -76,6 +80,8 @@ class build_ext(setuptools_build_ext.build_ext):
         modules = self.translated(extension, libraries_of)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             made = [pool.submit(self.compiled, module, flags) for module in modules]
+            while pending := wait(made, SECONDS).not_done:
+                say(f"{len(made) - len(pending)} of {len(made)} modules compiled")
         objects = [one.result() for one in made]
         target = self.get_ext_fullpath(extension.name)
         if self.force or newer_group(objects, target):
@@ -109,17 +115,17 @@ class build_ext(setuptools_build_ext.build_ext):
         shared = f"recordpress.{tables()['SHARED']}"
         written = Path("src", *shared.split(".")).with_suffix(".c")  # by Cython, below the build directory
         Path("build", "cython", written).parent.mkdir(parents=True, exist_ok=True)
-        return cythonize(
-            [*modules, Extension(shared, [str(written)])],
-            shared_utility_qualified_name=shared,
-            shared_utility_features_disabled=["MemoryView"],  # no module has any; they would take up 100 kB
-            module_name=shared,  # of the module that is written; the others have theirs
-            build_dir="build/cython",
-            compiler_directives=DIRECTIVES,
-            include_path=["src"],
-            force=self.force,
-            quiet=not self.verbose,
-        )
+        with contextlib.redirect_stdout(Translated()):
+            return cythonize(
+                [*modules, Extension(shared, [str(written)])],
+                shared_utility_qualified_name=shared,
+                shared_utility_features_disabled=["MemoryView"],  # no module has any; they would take up 100 kB
+                module_name=shared,  # of the module that is written; the others have theirs
+                build_dir="build/cython",
+                compiler_directives=DIRECTIVES,
+                include_path=["src"],
+                force=self.force,
+            )
 
     def compiled(self, module, flags):
         """The object of a module, made again when its C file or one of our headers has changed."""
@@ -134,6 +140,24 @@ class build_ext(setuptools_build_ext.build_ext):
             include = [*module.include_dirs, *self.include_dirs]
             self.compiler.compile([source], self.build_temp, include_dirs=include, extra_postargs=options)
         return target
+
+
+class Translated(io.TextIOBase):
+    """Reader of the line that Cython prints for each module, ``[12/95] Cythonizing ...``: prints one now and then."""
+
+    def __init__(self):
+        self.said = time.monotonic()
+
+    def write(self, text):
+        number = re.match(r"\[ *(\d+)/(\d+)\]", text)
+        if number and time.monotonic() - self.said >= SECONDS:
+            self.said = time.monotonic()
+            say(f"{int(number[1]) - 1} of {number[2]} modules translated to C")
+        return len(text)
+
+
+def say(text):
+    print(f"recordpress: {text}", file=sys.stderr, flush=True)
 
 
 @functools.cache

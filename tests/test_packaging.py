@@ -100,6 +100,19 @@ def test_links_of_the_readme_work_on_a_package_index():
     assert [link for link in links if "://" not in link] == []
 
 
+def test_a_build_is_never_silent_for_long(monkeypatch, capsys):
+    from build_support import build_ext
+
+    monkeypatch.setattr(build_ext, "SECONDS", 0)
+    translated = build_ext.Translated()
+    for text in ("[ 2/95] Cythonizing src/recordpress/_buffers.pyx", "\n"):
+        translated.write(text)
+    assert capsys.readouterr().err == "recordpress: 1 of 95 modules translated to C\n"
+    monkeypatch.setattr(build_ext, "SECONDS", 3600)
+    translated.write("[ 3/95] Cythonizing src/recordpress/_status.pyx")
+    assert capsys.readouterr().err == ""
+
+
 def test_sdist_holds_nothing_built(unpacked):
     built = files_of(unpacked, "**/*.so", "**/*.o", "**/*.pyc", "**/*.c") - files_of(unpacked, "tests/**/*.c")
     assert built == set()
