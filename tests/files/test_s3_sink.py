@@ -1,8 +1,13 @@
 """df.write.format("recordpress") to an object store, which cannot rename: the same log, and nothing besides."""
 
+import os
+import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from threading import Event
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -259,6 +264,56 @@ def test_a_lease_that_ends(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> Non
         writer.abort(messages)
         monkeypatch.setattr(_lease, "COUNTS_FOR", 60.0)
     assert not [key for key in s3.keys("logs") if key.endswith(".log")]
+
+
+def test_a_writer_waits_for_as_long_as_another_one_lives(
+    s3: S3Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It says at once whom it waits for; of one on another host it waits for the end of its lease."""
+    monkeypatch.setattr(_lease, "_LOOK_EVERY", 0.02)
+    monkeypatch.setattr(_lease, "RENEWED_EVERY", 0.1)
+    monkeypatch.setattr(_lease, "COUNTS_FOR", 2.0)
+    path = s3.url("logs/w")
+    first, of_first = started(path, 1)
+    second, of_second = started(path, 2)
+    (files, target), waited = resolve(path), Event()
+
+    def reports() -> list[str]:
+        return [one.getMessage() for one in caplog.records if one.name == "recordpress.log"]
+
+    def hold() -> None:
+        job.append(pool.submit(second.commit, of_second))
+        deadline = time.monotonic() + HANG
+        while not reports():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        waited.wait(2.5)  # longer than a lease that is not renewed
+        assert not job[0].done()
+
+    job: list[Any] = []
+    with ThreadPoolExecutor() as pool, monkeypatch.context() as patch, caplog.at_level("WARNING"):
+        interrupted(_publish, "prepare", True, hold, patch)
+        first.commit(of_first)
+        job.pop().result(HANG)
+        said = f"process {os.getpid()} on {socket.gethostname()} has held s3://{target}/.recordpress-staging/"
+        assert len(reports()) == 1 and said in reports()[0]
+        third, of_third = started(path, 3)
+        foreign = files.join(target, f".recordpress-staging/.recordpress-at-work-{uuid4().hex}")
+        s3.put(foreign, b'{"host": "a", "system": "another", "process": 1}')
+        begun = time.monotonic()
+        third.commit(of_third)
+        assert time.monotonic() - begun > 1.0 and "process 1 on a has held" in reports()[1]
+    assert values(path) == expected(1, 2, 3)
+    assert not [key for key in s3.keys("logs") if "/." in key]
+
+
+def test_no_object_is_written_again_by_each_task(s3: S3Server) -> None:
+    """Google's store refuses the second change of an object in a second."""
+    path = s3.url("logs/o")
+    s3.requests.clear()
+    started(path, *range(4))
+    written = [name for name, _ in s3.asked("PUT")]
+    assert len(written) >= 8 and len(set(written)) == len(written)
 
 
 def test_another_program_that_writes(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,14 @@ hosts have.
 
 import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,7 @@ from typing import Any
 import pytest
 
 import recordpress
+from patience import HANG
 from recordpress.files import LocalFileSystem, only_one, unfinished_file
 from recordpress.log.publish.commit_staged import commit_staged
 from recordpress.log.publish.staging import Stage, StagedPartition
@@ -130,15 +134,26 @@ def staged(target: Path) -> tuple[Stage, Any]:
     return stage, partition.segments
 
 
-def test_two_hosts_do_not_publish_at_once(places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recordpress.log.publish.commit_staged._PATIENCE", 0.2)
+def test_two_hosts_do_not_publish_at_once(places: tuple[Path, Path], caplog: pytest.LogCaptureFixture) -> None:
+    """The second one says at once whom it waits for, and goes on when that one is dead."""
     here, there = places
     stage, segments = staged(here / "dst")
-    with another_host("publish", there / "dst") as process:
-        with pytest.raises(recordpress.InvalidArgumentError, match="another job is publishing"):
-            commit_staged(stage, segments, segment_bytes=1 << 20, index_interval_bytes=4096)
+    with another_host("publish", there / "dst") as process, ThreadPoolExecutor() as pool:
+        with caplog.at_level("WARNING"):
+            job = pool.submit(commit_staged, stage, segments, segment_bytes=1 << 20, index_interval_bytes=4096)
+            deadline = time.monotonic() + HANG
+            while not caplog.messages and not job.done():
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+        assert re.fullmatch(
+            rf"waiting to publish: another call is writing to .*/dst: process {process.pid} on .+ has held "
+            r".*/dst/\.recordpress-staging\.lock for \d+ seconds",
+            caplog.messages[0],
+        )
+        time.sleep(0.3)
+        assert not job.done() and len(caplog.messages) == 1
         kill(process)
-        commit_staged(stage, segments, segment_bytes=1 << 20, index_interval_bytes=4096)
+        job.result(HANG)
     assert recordpress.open_log(here / "dst").count() == 10
     assert names(here / "dst") == {"t-0", "_SUCCESS"}
 

@@ -114,7 +114,7 @@ def test_other_topics_and_files_stay(tmp_path: Path) -> None:
     segment(tmp_path / "logs" / "one-0", 0, 10)
     (tmp_path / "logs" / "one-0" / "partition.metadata").write_text("version: 0\n")
     assert compact(tmp_path / "logs") == []
-    with pytest.raises(recordpress.InvalidArgumentError, match="pass the log dir"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="name the log dir"):
         compact(tmp_path / "logs" / "one-0")
     with pytest.raises(recordpress.InvalidArgumentError, match="segment_bytes"):
         compact(tmp_path, segment_bytes=0)
@@ -289,10 +289,10 @@ def test_a_call_that_is_killed_between_any_two_steps(tmp_path: Path, monkeypatch
             else:
                 break
         assert records(root) == before, step
-        for job in root.glob(".recordpress-staging/*/job.json"):
+        for job in root.glob(".recordpress-staging/*/*.owner.json"):
             job.write_text(json.dumps(json.loads(job.read_text()) | {"process": 1 << 40}))
         for path in root.glob(".recordpress-staging/*"):
-            if not (path / "job.json").exists():
+            if not list(path.glob("*.owner.json")):
                 os.utime(path, (0, 0))
         finished += compact(root) == []
         assert names(root / "t-0") == [0, 30] and records(root) == before, step

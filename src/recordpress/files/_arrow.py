@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _SCHEMES = {"gcs": "gs"}  # pyarrow's name of a type, where it is not the scheme
+_WITHOUT_DIRECTORIES = ("s3", "gcs", "abfs")  # pyarrow would write an object for each parent of a directory
 
 
 class ArrowFileSystem(FileSystem):
@@ -44,6 +45,9 @@ class ArrowFileSystem(FileSystem):
 
     def create(self, path: str) -> Writer:
         return UploadWriter(self, path)
+
+    def upload(self, path: str) -> Writer:
+        return UploadWriter(self, path, is_hidden=self._fs.type_name not in _WITHOUT_DIRECTORIES)
 
     def create_new(self, path: str, data: bytes) -> None:
         client = s3_client(self._fs)
@@ -87,8 +91,9 @@ class ArrowFileSystem(FileSystem):
 
     def make_directory(self, path: str) -> None:
         self.check_fence()
-        with self.errors("making a directory", path):
-            self._fs.create_dir(path, recursive=True)
+        if self._fs.type_name not in _WITHOUT_DIRECTORIES:
+            with self.errors("making a directory", path):
+                self._fs.create_dir(path, recursive=True)
 
     def url(self, path: str) -> str:
         return f"{self._shown}{path}"
@@ -174,14 +179,17 @@ class _ArrowFile(RandomAccessFile):
 
 class UploadWriter(Writer):
     """Written under a hidden name and then moved: an upload that ends too early may leave an object, but never under
-    the name that was requested. Object stores copy without sending the bytes again.
+    the name that was asked for. Object stores copy without sending the bytes again, but S3 then writes an object for
+    the directory, each time.
     """
 
-    def __init__(self, filesystem: Any, path: str) -> None:
+    def __init__(self, filesystem: Any, path: str, is_hidden: bool = True) -> None:
         self._fs = filesystem
         self._errors = partial(filesystem.errors, path=path)
         self._target = path
-        self._path = filesystem.join(filesystem.parent(path), f".{filesystem.name(path)}.{uuid4().hex}")
+        self._path = path
+        if is_hidden:
+            self._path = filesystem.join(filesystem.parent(path), f".{filesystem.name(path)}.{uuid4().hex}")
         with self._errors("creating a file"):
             self._stream = filesystem.output(self._path)
         self._is_done = False
@@ -192,8 +200,10 @@ class UploadWriter(Writer):
 
     def publish(self) -> None:
         with self._errors("publishing a file"):
+            self._fs.check_fence()
             self._stream.close()
-            self._fs.move(self._path, self._target)
+            if self._path != self._target:
+                self._fs.move(self._path, self._target)
         self._is_done = True
 
     def discard(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import datetime
 from inspect import signature
 from typing import Any
 
@@ -12,6 +13,7 @@ from recordpress.files._arrow import UploadWriter
 from recordpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer
 
 _KINDS = {"file": "file", "directory": "directory"}
+_TIMES = ("LastModified", "last_modified", "updated", "mtime", "created")  # names of the time of the last change
 
 
 class FsspecFileSystem(FileSystem):
@@ -83,7 +85,12 @@ class FsspecFileSystem(FileSystem):
     def _info(self, info: dict[str, Any]) -> FileInfo:
         path = info["name"].rstrip("/")
         kind: Any = _KINDS.get(info["type"], "other")
-        return FileInfo(path, self.name(path), kind, info["size"] if kind == "file" else None)
+        modified = next((info[name] for name in _TIMES if name in info), None)
+        modified = modified.timestamp() if isinstance(modified, datetime) else modified
+        is_known = isinstance(modified, int | float)
+        return FileInfo(
+            path, self.name(path), kind, info["size"] if kind == "file" else None, modified if is_known else None
+        )
 
 
 class _FsspecFile(RandomAccessFile):

@@ -265,6 +265,17 @@ class FileSystem(ABC):
     def create(self, path: str) -> Writer:
         """Create a file that gets this name when it is published. Its directory must exist."""
 
+    def upload(self, path: str) -> Writer:
+        """Create a file as `create` does, but perhaps under its name before it is published: a file in one write, or
+        one that nobody looks for."""
+        return self.create(path)
+
+    def write_file(self, path: str, data: bytes) -> None:
+        """Write a small file."""
+        with self.upload(path) as writer:
+            writer.write(data)
+            writer.publish()
+
     @abstractmethod
     def delete(self, path: str) -> None:
         """Delete a file."""
@@ -277,10 +288,11 @@ class FileSystem(ABC):
     def sweep(self, path: str) -> None:
         """Remove from a directory what unfinished writers left there, dead or alive: an attempt that a scheduler gave
         up may still be running. Its `publish` fails then."""
-        for info in self.list(path):
-            if info.is_file and is_unfinished(info.name):
-                with suppress(FileNotFoundError):
-                    self.delete(info.path)
+        with suppress(FileNotFoundError):
+            for info in self.list(path):
+                if info.is_file and is_unfinished(info.name):
+                    with suppress(FileNotFoundError):
+                        self.delete(info.path)
 
     def delete_directory(self, path: str) -> None:
         """Delete a directory and its contents; a missing directory is not an error."""
@@ -297,7 +309,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def make_directory(self, path: str) -> None:
-        """Make a directory and its parents; an existing directory is not an error."""
+        """Make a directory and its parents, unless the store has none; an existing directory is not an error."""
 
     def create_new(self, path: str, data: bytes) -> None:
         """Create a small file; raise FileExistsError if there is one. Of two calls at once only one succeeds where the
@@ -306,9 +318,7 @@ class FileSystem(ABC):
         try:
             self.info(path)
         except FileNotFoundError:
-            with self.create(path) as writer:
-                writer.write(data)
-                writer.publish()
+            self.write_file(path, data)
             return
         raise FileExistsError(self.url(path))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -30,14 +29,14 @@ def take(descriptor: int) -> bool:
 
 
 @contextmanager
-def only_one(path: str | os.PathLike[str], seconds: float = 0.0) -> Iterator[None]:
-    """Hold the lock whose file is `path`, which exists only while it is held. Without locks in the file system it holds
-    nobody off.
+def only_one(path: str | os.PathLike[str], owner: bytes = b"") -> Iterator[None]:
+    """Hold the lock whose file is `path`, which exists only while it is held, and names its `owner`. Without locks in
+    the file system it holds nobody off.
 
     Raises
     ------
     BlockingIOError
-        Another process holds it longer than `seconds`.
+        Another process holds it.
 
     Examples
     --------
@@ -51,12 +50,11 @@ def only_one(path: str | os.PathLike[str], seconds: float = 0.0) -> Iterator[Non
         ...
     BlockingIOError: [Errno 11] another process holds the lock: '...'
     """
-    deadline = time.monotonic() + seconds
-    while (descriptor := _held(path)) is None:
-        if time.monotonic() >= deadline:
-            raise BlockingIOError(errno.EAGAIN, "another process holds the lock", os.fspath(path))
-        time.sleep(0.1)  # chosen, not measured: short against a wait of seconds
+    descriptor = _held(path)
+    if descriptor is None:
+        raise BlockingIOError(errno.EAGAIN, "another process holds the lock", os.fspath(path))
     try:
+        os.write(descriptor, owner)
         yield
     finally:
         with suppress(OSError):

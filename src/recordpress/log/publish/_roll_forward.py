@@ -84,7 +84,7 @@ def roll_forward(files: FileSystem, target: str, journal: Journal) -> None:
         for_each(changed, lambda one: _move(files, target, journal.path, one))
     if journal.write_id is not None:
         _remember(files, target, journal.write_id, journal.batch_id)
-    _write(files, files.join(target, SUCCESS), b"")
+    files.write_file(files.join(target, SUCCESS), b"")
 
 
 def _replace(files: FileSystem, target: str, job: str, partition: PlannedPartition) -> None:
@@ -109,12 +109,12 @@ def _remember(files: FileSystem, target: str, write_id: str, batch_id: int | Non
     """Record the write, so that it is not repeated. For a stream the latest batch is enough."""
     if batch_id is None:
         ids = [one for one in written_ids(files, target) if one != write_id]
-        _write(files, files.join(target, WRITES), json.dumps([*ids, write_id][-_MOST_IDS:]).encode())
+        files.write_file(files.join(target, WRITES), json.dumps([*ids, write_id][-_MOST_IDS:]).encode())
         return
     batches = written_batches(files, target)
     latest = max(batch_id, batches.pop(write_id, batch_id))
     kept = [*batches.items(), (write_id, latest)][-_MOST_IDS:]
-    _write(files, files.join(target, STREAMS), json.dumps(dict(kept)).encode())
+    files.write_file(files.join(target, STREAMS), json.dumps(dict(kept)).encode())
 
 
 def _remove(files: FileSystem, target: str, journal: Journal) -> None:
@@ -136,7 +136,7 @@ def _remove(files: FileSystem, target: str, journal: Journal) -> None:
             remove_if_empty(files, place)
 
     for_each((one for one in journal.partitions() if one.remove), remove)
-    _write(files, mark, b"")
+    files.write_file(mark, b"")
 
 
 def _move(files: FileSystem, target: str, job: str, partition: PlannedPartition) -> None:
@@ -145,21 +145,26 @@ def _move(files: FileSystem, target: str, job: str, partition: PlannedPartition)
     place = files.join(target, name)
     files.make_directory(place)
     files.sweep(place)
-    found: list[FileInfo] = []
-    with suppress(FileNotFoundError):
-        found = [info for info in files.list(files.join(job, _READY, name)) if info.is_file]
+    found = [info for info in _listed(files, files.join(job, _READY, name)) if info.is_file]
     waiting = {info.name for info in found}
     for segment in partition.segments:
         file, size = f"{segment.base_offset:020}{LOG_FILE_SUFFIX}", sum(one.bytes for one in segment.staged)
         if file not in waiting and not _has_size(files, files.join(place, file), size):
             gone = files.url(files.join(job, _READY, name, file))
             raise StorageError("a segment of a committed job is gone", file=gone)
-    there = {info.name for info in files.list(place)}
+    there = {info.name for info in _listed(files, place)}
     for info in sorted(found, key=lambda info: (info.name.endswith(LOG_FILE_SUFFIX), info.name)):
         if info.name in there and info.name.endswith(LOG_FILE_SUFFIX):
             with files.open(info.path) as ready:  # the same bytes: the store was interrupted after it copied the file
                 _refuse_other(files, files.join(place, info.name), file_checksum(ready))
         files.move(info.path, files.join(place, info.name))
+
+
+def _listed(files: FileSystem, path: str) -> list[FileInfo]:
+    try:
+        return files.list(path)
+    except FileNotFoundError:
+        return []
 
 
 def _refuse_other(files: FileSystem, path: str, checksum: int | None = None) -> None:
@@ -176,12 +181,6 @@ def _has_size(files: FileSystem, path: str, size: int) -> bool:
         return files.info(path).size == size
     except FileNotFoundError:
         return False
-
-
-def _write(files: FileSystem, path: str, data: bytes) -> None:
-    with files.create(path) as writer:
-        writer.write(data)
-        writer.publish()
 
 
 class _Partition:
@@ -209,7 +208,7 @@ class _Partition:
         if producers is not None:
             self._beside(self._segments[-1].next_offset, PRODUCER_SNAPSHOT_FILE_SUFFIX, snapshot_bytes(producers))
         if self._is_new:
-            _write(files, files.join(self._directory, LEADER_EPOCH_CHECKPOINT), leader_epochs_bytes([]))
+            files.write_file(files.join(self._directory, LEADER_EPOCH_CHECKPOINT), leader_epochs_bytes([]))
 
     def _producers(self) -> list[ProducerState] | None:
         """Return the producer state at the end of the log, to which new batches add nothing; None if unknown."""
@@ -223,7 +222,7 @@ class _Partition:
             return None
 
     def _beside(self, offset: int, suffix: str, data: bytes) -> None:
-        _write(self._files, self._files.join(self._directory, f"{offset:020}{suffix}"), data)
+        self._files.write_file(self._files.join(self._directory, f"{offset:020}{suffix}"), data)
 
     def _segment(self, segment: PlannedSegment, producers: list[ProducerState] | None) -> None:
         builder = SidecarBuilder(index_interval_bytes=self._journal.index_interval_bytes)

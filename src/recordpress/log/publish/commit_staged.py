@@ -14,18 +14,19 @@ series of files: only one job can create it (_commits).
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from recordpress._arguments import INT32_MAX
-from recordpress._file_names import LOG_FILE_SUFFIX, TopicPartition, printable
+from recordpress._file_names import LOG_FILE_SUFFIX, TopicPartition
 from recordpress.errors import InvalidArgumentError, RecordpressError, StorageError
-from recordpress.files import Fence, FileInfo, FileSystem, LocalFileSystem, only_one, remove_if_empty
+from recordpress.files import FileInfo, FileSystem, LocalFileSystem, remove_if_empty
 from recordpress.log._end_offset import end_offset
 from recordpress.log._layout import SEGMENT_FILE
 from recordpress.log._open import open_paths
@@ -41,12 +42,16 @@ from recordpress.log.publish._journal import (
     written_ids,
 )
 from recordpress.log.publish._roll_forward import for_each, prepare, roll_forward
-from recordpress.log.publish.lease import lease
+from recordpress.log.publish.lease import HeldError, file_lock, lease, wait_for_others
 from recordpress.log.publish.staging import JOURNAL, MergedSegment, Stage, StagedSegment, is_dead, staged_jobs
 
 Scope: TypeAlias = Literal["topics", "path"]
 
-_PATIENCE = 600.0  # seconds that one job waits for another; chosen, not measured
+_Held = TypeVar("_Held")
+_LOGGER = logging.getLogger("recordpress.log")
+
+_LOOK_EVERY = 0.1  # seconds between attempts to lock a local file; chosen, not measured
+_REPORTED_EVERY = 600.0  # seconds between warnings of a job that waits
 _KEPT_BYTES = 32 << 20  # larger staged segments stay separate; smaller ones are joined to limit their number
 _FORGOTTEN = 24 * 3600.0  # seconds after which a job without a known process counts as ended; chosen, not measured
 
@@ -238,32 +243,29 @@ def _locked(stage: Stage) -> Iterator[Stage]:
     with ExitStack() as held:
         if isinstance(files, LocalFileSystem):
             files.make_directory(stage.target)
-            _enter(held, f"{root}.lock", stage.target)
+            _enter(held, stage, lambda: file_lock(f"{root}.lock", stage.target), lambda: time.sleep(_LOOK_EVERY))
             held.callback(remove_if_empty, files, root)  # under its lock
             yield stage
         else:
             held.callback(remove_if_empty, files, root)
-            yield replace(stage, files=files.fenced(_enter_lease(held, stage)))
+            fence = _enter(held, stage, lambda: lease(files, root, stage.target), lambda: wait_for_others(files, root))
+            yield replace(stage, files=files.fenced(fence))
 
 
-def _enter_lease(held: ExitStack, stage: Stage) -> Fence:
-    deadline = time.monotonic() + _PATIENCE
+def _enter(
+    held: ExitStack, stage: Stage, lock: Callable[[], AbstractContextManager[_Held]], wait: Callable[[], None]
+) -> _Held:
+    """Enter a lock, and wait for other jobs as long as they live."""
+    reported = -_REPORTED_EVERY
     while True:
         try:
-            return held.enter_context(lease(stage.files, stage.root, stage.target))
-        except InvalidArgumentError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(2.0)  # chosen, not measured: few requests to a store
-
-
-def _enter(held: ExitStack, lock: str, target: str) -> None:
-    try:
-        held.enter_context(only_one(lock, _PATIENCE))
-    except BlockingIOError:
-        raise InvalidArgumentError(
-            f"another job is publishing to {printable(target)}: it holds the lock on {printable(lock)}", field="path"
-        ) from None
+            return held.enter_context(lock())
+        except HeldError as error:
+            if time.monotonic() - reported >= _REPORTED_EVERY:
+                reported = time.monotonic()
+                _LOGGER.warning("waiting to publish: %s", error.message)
+                stage.touch()
+        wait()
 
 
 def _settle(stage: Stage, last: Commit) -> None:

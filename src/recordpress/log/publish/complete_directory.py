@@ -71,8 +71,7 @@ def succeed(work: WorkDirectory) -> None:
 
 
 def _mark(work: WorkDirectory, name: str) -> None:
-    with work.files.create(work.files.join(work.path, name)) as writer:
-        writer.publish()
+    work.files.write_file(work.files.join(work.path, name), b"")
 
 
 def _clear(work: WorkDirectory) -> None:

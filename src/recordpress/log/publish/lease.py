@@ -1,4 +1,4 @@
-"""Lock for stores without locks: an object next to the output names its owner.
+"""Locks on a target: a lock file on a local disk, a lease in a store, which has no locks.
 
 ::
 
@@ -15,25 +15,53 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from threading import Event
+from typing import Any
 from uuid import uuid4
 
+from recordpress._file_names import printable
 from recordpress.errors import InvalidArgumentError
-from recordpress.files import Background, Fence, FileSystem
+from recordpress.files import Background, Fence, FileInfo, FileSystem, LocalFileSystem, only_one
 
 _PREFIX = ".recordpress-at-work-"
 _RENEWED = ".renewed"
 _LARGEST = 4096  # bytes to read of another call's object; ours are far smaller
 RENEWED_EVERY = 15.0  # seconds: three renewals may fail before the lease ends
 COUNTS_FOR = 60.0  # seconds after the object was written; chosen, not measured
+_LOOK_EVERY = 2.0  # seconds between looks at another call's lease; chosen, not measured: few requests to a store
+
+
+class HeldError(InvalidArgumentError):
+    """Another call holds the lock; the message says which one, and for how long."""
 
 
 def is_lease(name: str) -> bool:
     """Return whether a file name is that of a lease."""
     return name.startswith(_PREFIX)
+
+
+@contextmanager
+def file_lock(path: str, target: str) -> Iterator[None]:
+    """Hold the lock file `path` for work on `target`."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(only_one(path, owner_bytes(os.getpid())))
+        except BlockingIOError:
+            raise _held(LocalFileSystem(), path, target) from None
+        yield
+
+
+def _held(files: FileSystem, path: str, target: str) -> HeldError:
+    """Return the error for a lock file that another process holds."""
+    seconds = None
+    with suppress(OSError):
+        seconds = _seconds(time.time(), files.info(path))
+    return HeldError(f"another call is writing to {printable(target)}: {_holder(files, path, seconds)}", field="dst")
 
 
 @contextmanager
@@ -45,7 +73,7 @@ def lease(files: FileSystem, directory: str, target: str) -> Iterator[Fence]:
     files.make_directory(directory)
     try:
         begun = time.monotonic()
-        _write(files, own.path)
+        files.write_file(own.path, owner_bytes(os.getpid()))
         _refuse_others(files, directory, own.path, target)
         renewal = Background(lambda: _renew(files, own, stop, begun), "recordpress lease")
         try:
@@ -58,10 +86,19 @@ def lease(files: FileSystem, directory: str, target: str) -> Iterator[Fence]:
             _delete(files, own.path)
 
 
-def _write(files: FileSystem, path: str) -> None:
-    with files.create(path) as writer:
-        writer.write(json.dumps({"system": system_id(), "process": os.getpid()}).encode())
-        writer.publish()
+def wait_for_others(files: FileSystem, directory: str) -> None:
+    """Wait until no call holds a lease in `directory`, or the holder does not renew it any more."""
+    seen: dict[str, float | None] = {}
+    since = time.monotonic()
+    while time.monotonic() - since < COUNTS_FOR:
+        found = _leases(files, directory)
+        if all(_is_over(files, info.path) for name, info in found.items() if not name.endswith(_RENEWED)):
+            break
+        times = {name: info.modified for name, info in found.items()}
+        if times != seen:
+            seen, since = times, time.monotonic()
+        time.sleep(_LOOK_EVERY)
+    time.sleep(random.uniform(0.0, _LOOK_EVERY))  # two that begin at the same moment refuse each other
 
 
 def _renew(files: FileSystem, own: Fence, stop: Event, renewed: float) -> None:
@@ -72,7 +109,7 @@ def _renew(files: FileSystem, own: Fence, stop: Event, renewed: float) -> None:
             break
         try:
             files.info(own.path)
-            _write(files, own.path + _RENEWED)
+            files.write_file(own.path + _RENEWED, owner_bytes(os.getpid()))
             renewed = begun
         except FileNotFoundError:  # another call works
             break
@@ -91,36 +128,66 @@ def _delete(files: FileSystem, path: str) -> None:
             files.delete(one)
 
 
+def _leases(files: FileSystem, directory: str) -> dict[str, FileInfo]:
+    try:
+        return {info.name: info for info in files.list(directory) if is_lease(info.name)}
+    except FileNotFoundError:
+        return {}
+
+
 def _refuse_others(files: FileSystem, directory: str, own: str, target: str) -> None:
-    found = {info.name: info for info in files.list(directory) if is_lease(info.name)}
+    found = _leases(files, directory)
     now = found[files.name(own)].modified if files.name(own) in found else None
     for name in {name.removesuffix(_RENEWED) for name in found} - {files.name(own)}:
-        times = [found[one].modified for one in (name, name + _RENEWED) if one in found]
-        path = files.join(directory, name)
-        if name in found and _lives(files, path, max((one for one in times if one is not None), default=None), now):
-            raise InvalidArgumentError(
-                f"another call is writing to {files.url(target)}, as {files.url(path)} shows. If that call has "
+        path, ages = files.join(directory, name), [_seconds(now, found.get(one)) for one in (name, name + _RENEWED)]
+        is_old = all(age is None or age >= COUNTS_FOR for age in ages) and ages != [None, None]
+        if name in found and not is_old and not _is_over(files, path):
+            raise HeldError(
+                f"another call is writing to {files.url(target)}: {_holder(files, path, ages[0])}. If that call has "
                 f"died, its lease expires after {COUNTS_FOR:.0f} seconds",
                 field="dst",
             )
         _delete(files, path)
 
 
-def _lives(files: FileSystem, path: str, modified: float | None, now: float | None) -> bool:
-    if now is not None and modified is not None and now - modified >= COUNTS_FOR:
-        return False
+def _seconds(now: float | None, info: FileInfo | None) -> float | None:
+    """Return the age of a file; None if unknown."""
+    return None if now is None or info is None or info.modified is None else max(now - info.modified, 0.0)
+
+
+def _is_over(files: FileSystem, path: str) -> bool:
+    """Return whether a lease is gone, or its process on this system; False if it cannot be read now."""
     try:
-        with files.open(path) as file:
-            owner = json.loads(file.read_at(0, min(file.size, _LARGEST)))
-        system, process = owner["system"], owner["process"]
+        return bool(is_gone(read_owner(files, path)))
     except FileNotFoundError:
-        return False  # it has just ended
-    except (ValueError, TypeError, KeyError):
         return True
-    return not (system and system == system_id() and isinstance(process, int) and is_gone(process))
+    except OSError:
+        return False
 
 
-def is_gone(process: int) -> bool:
+# --- owners of locks, leases and jobs ---------------------------------------------------------------------------------
+
+
+def owner_bytes(process: int) -> bytes:
+    """Return the content of a file that names a process of this system."""
+    return json.dumps({"host": socket.gethostname(), "system": system_id(), "process": process}).encode()
+
+
+def read_owner(files: FileSystem, path: str) -> dict[str, Any] | None:
+    """Read a file that names a process; return None for another file."""
+    with files.open(path) as file:
+        data = file.read_at(0, min(file.size, _LARGEST))
+    with suppress(ValueError, RecursionError):
+        owner = json.loads(data)
+        return owner if isinstance(owner, dict) else None
+    return None
+
+
+def is_gone(owner: dict[str, Any] | None) -> bool | None:
+    """Return whether a process has ended; None if it is of another system, or unknown."""
+    system, process = (owner or {}).get("system"), (owner or {}).get("process")
+    if not system or system != system_id() or not isinstance(process, int):
+        return None
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
@@ -128,6 +195,19 @@ def is_gone(process: int) -> bool:
     except PermissionError:
         pass
     return False
+
+
+def _holder(files: FileSystem, path: str, seconds: float | None) -> str:
+    """Describe the process that a lock or a lease names."""
+    owner = None
+    with suppress(OSError):
+        owner = read_owner(files, path)
+    who = "it"
+    if owner is not None and isinstance(owner.get("process"), int):
+        who = f"process {owner['process']} on {printable(str(owner.get('host', 'an unknown host'))[:100])}"
+    if seconds is None:
+        return f"{who} holds {files.url(path)}"
+    return f"{who} has held {files.url(path)} for {seconds:.0f} seconds"
 
 
 def system_id() -> str:

@@ -15,13 +15,13 @@ the commit.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID, uuid4
 
 from recordpress._arguments import INT32_MAX
@@ -29,15 +29,14 @@ from recordpress.checksum import crc32c
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileSystem, LocalFileSystem, Writer, remove_if_empty
 from recordpress.files.read_back import publish_checked
-from recordpress.log.publish.lease import is_gone, system_id
+from recordpress.log.publish.lease import is_gone, owner_bytes, read_owner
 from recordpress.record.header import read_header
 
 STAGING = ".recordpress-staging"
-OWNER = "job.json"
+_OWNER = ".owner.json"
 JOURNAL = "journal.json"
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _SHOWN = 100  # characters of a topic: all 249 and the rest would be too long for a file name
-_LARGEST_OWNER = 4096  # bytes to read of another job's file
 
 
 def check_topic(name: str) -> None:
@@ -91,13 +90,13 @@ class Stage:
     files: FileSystem
     target: str
     job: str
-    owner: dict[str, Any]
+    owner: bytes
 
     @classmethod
     def new(cls, files: FileSystem, target: str, process: int | None = None) -> Stage:
         """Return a stage for a job of a process, by default the one that runs Spark's driver, the parent of this
         one."""
-        return cls(files, target, uuid4().hex, {"system": system_id(), "process": process or _driver()})
+        return cls(files, target, uuid4().hex, owner_bytes(process or _driver()))
 
     def of_stream(self, stream: str) -> Stage:
         """Return a stage for a batch of a stream, which is named by a UUID; a stream writes one batch at a time."""
@@ -119,12 +118,18 @@ class Stage:
     def attempt(self) -> str:
         """Create a directory for one attempt of a task; return its name."""
         name = uuid4().hex
-        self.files.make_directory(self.path)
-        with self.files.create(self.files.join(self.path, OWNER)) as writer:
-            writer.write(json.dumps(self.owner).encode())
-            writer.publish()
+        self._name_owner(name)
         self.files.make_directory(self.files.join(self.path, name))
         return name
+
+    def touch(self) -> None:
+        """Show that the job lives, to jobs on other hosts: they delete the directory of a job that is idle for long."""
+        self._name_owner("waiting")
+
+    def _name_owner(self, name: str) -> None:
+        """Write a file that names the process: each attempt its own, as some stores limit how often one changes."""
+        self.files.make_directory(self.path)
+        self.files.write_file(self.files.join(self.path, name + _OWNER), self.owner)
 
     def clear(self) -> None:
         """Delete the job's directory, and the parent directory if it is empty."""
@@ -134,15 +139,11 @@ class Stage:
 
 def is_dead(files: FileSystem, path: str) -> bool | None:
     """Return whether the process of another job has ended; None if unknown."""
-    try:
-        with files.open(files.join(path, OWNER)) as file:
-            owner = json.loads(file.read_at(0, min(file.size, _LARGEST_OWNER)))
-        system, process = owner["system"], owner["process"]
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
-    if not system or system != system_id() or not isinstance(process, int):
-        return None
-    return is_gone(process)
+    with suppress(FileNotFoundError):
+        for info in files.list(path):
+            if info.name.endswith(_OWNER):
+                return is_gone(read_owner(files, info.path))
+    return None
 
 
 def _driver() -> int:
@@ -216,7 +217,7 @@ class StagedPartition:
         self._number = next(self._numbers)
         name = staged_name(self._topic, self._partition, self._number)
         self._path = files.join(self._stage.path, self._attempt, name)
-        self._writer = writer = files.create(self._path)
+        self._writer = writer = files.upload(self._path)
         self._bytes = self._crc = self._records = 0
         self._first = self._next = first
         return writer

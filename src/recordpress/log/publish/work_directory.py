@@ -15,7 +15,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -23,8 +23,8 @@ from uuid import uuid4
 
 from recordpress._file_names import printable
 from recordpress.errors import InvalidArgumentError
-from recordpress.files import FileSystem, LocalFileSystem, only_one, sync_directory
-from recordpress.log.publish.lease import lease
+from recordpress.files import FileSystem, LocalFileSystem, sync_directory
+from recordpress.log.publish.lease import file_lock, lease
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def refuse(files: FileSystem, target: str) -> NoReturn:
     interrupted after its last rename."""
     left = (_hidden(target, "lock"), _hidden(target, "unfinished"))
     if isinstance(files, LocalFileSystem) and any(map(os.path.lexists, left)):
-        with suppress(InvalidArgumentError, OSError), _locked(target):
+        with suppress(InvalidArgumentError, OSError), file_lock(left[0], target):
             _remove_empty_directories(_hidden(target, "unfinished"))
     raise exists(files.url(target))
 
@@ -89,7 +89,7 @@ def locked_work(files: FileSystem, target: str, *, is_file: bool = False) -> Ite
             yield WorkDirectory(files.fenced(held), target, target)
         return
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    with _locked(target):
+    with file_lock(_hidden(target, "lock"), target):
         if is_file:
             yield WorkDirectory(files, target, target)
             return
@@ -104,19 +104,6 @@ def locked_work(files: FileSystem, target: str, *, is_file: bool = False) -> Ite
 def _hidden(target: str, suffix: str) -> str:
     parent, name = os.path.split(target)
     return os.path.join(parent, f".{name}.{suffix}")
-
-
-@contextmanager
-def _locked(target: str) -> Iterator[None]:
-    path = _hidden(target, "lock")
-    with ExitStack() as held:
-        try:
-            held.enter_context(only_one(path))
-        except BlockingIOError:
-            raise InvalidArgumentError(
-                f"another call is writing to {printable(target)}: it holds the lock on {printable(path)}", field="dst"
-            ) from None
-        yield
 
 
 def _make_directory(path: str) -> None:
