@@ -5,6 +5,7 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import count
 from threading import Event
 from typing import Any
 from uuid import uuid4
@@ -24,8 +25,15 @@ from pyspark import cloudpickle
 
 from recordpress.files import _arrow, _interface
 from recordpress.log import verify
-from recordpress.log.publish import _commits, _journal, _roll_forward, commit_staged as _publish, lease as _lease
-from recordpress.spark import KafkaLogDataSource
+from recordpress.log.publish import (
+    _commits,
+    _journal,
+    _roll_forward,
+    commit_staged as _publish,
+    lease as _lease,
+    staging,
+)
+from recordpress.spark import KafkaLogDataSource, _sink
 from recordpress.spark.schema import spark_schema
 
 
@@ -66,6 +74,62 @@ def test_a_log_in_a_store(s3: S3Server) -> None:
     writer, messages = started(path, 5)
     writer.abort([None, *messages])
     assert values(path) == expected(4) and not [key for key in s3.keys("logs") if "/." in key]
+
+
+def offsets(path: str) -> dict[str, list[int]]:
+    return {
+        str(one): [segment.base_offset for segment in one.segments] for one in recordpress.open_log(path).partitions
+    }
+
+
+@pytest.fixture
+def numbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each segment is large enough to keep its file, and tasks have numbers from 0 on."""
+    numbers = count()
+    monkeypatch.setattr(staging, "KEPT_BYTES", 1)
+    monkeypatch.setattr(_sink, "_task_number", lambda: next(numbers) % 2)
+
+
+@pytest.mark.usefixtures("numbered")
+def test_large_segments_are_not_read_again(s3: S3Server) -> None:
+    """Tasks write all bytes of the log; the driver only has them copied."""
+    path, size = s3.url("logs/k"), 1 << 26
+    for job in range(2):
+        writer, messages = started(path, 2 * job, 2 * job + 1)
+        staged = {s3.get(f"logs/{key}") for key in s3.keys("logs") if key.endswith((".log", "index")) and "/." in key}
+        s3.requests.clear()
+        writer.commit(messages)
+        assert not [name for name, _ in s3.asked("GET") if "/.recordpress-staging/" in name and "index" in name]
+        assert not [name for name, _ in s3.asked("GET") if name.endswith(".log") and "/." in name]
+        assert {s3.get(f"logs/{key}") for key in s3.keys("logs") if key.endswith((".log", "index"))} >= staged
+    for first, second, third, last in offsets(path).values():
+        assert (first, second, last) == (0, size, third + size) and size < third < size + 300
+    assert values(path) == expected(0, 1, 2, 3)
+    assert verify(path, "record").findings == [] and not [key for key in s3.keys("logs") if "/." in key]
+
+
+@pytest.mark.usefixtures("numbered")
+def test_offsets_that_tasks_cannot_keep(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another job committed in the meantime, or a task has more records than its range: the driver assigns them."""
+    path = s3.url("logs/m")
+    first, of_first = started(path, 0, 1)
+    second, of_second = started(path, 2, 3)
+    second.commit(of_second)
+    first.commit(of_first)
+    of_two_jobs = offsets(path)
+    for bases in of_two_jobs.values():
+        assert bases[:2] == [0, 1 << 26] and (1 << 26) < bases[2] < (1 << 26) + 300 and len(bases) == 3
+    monkeypatch.setattr(staging, "_OFFSETS_OF_TASK", 5)
+    third, of_third = started(path, 4, 5)
+    third.commit(of_third)
+    assert values(path) == expected(*range(6))
+    assert verify(path, "record").findings == []
+    for name, bases in offsets(path).items():
+        assert bases[:3] == of_two_jobs[name] and bases[4] - bases[3] < 300 and len(bases) == 5
+    fourth, of_fourth = started(path, 6, 7, overwrite=True)
+    fourth.commit(of_fourth)
+    assert values(path) == expected(6, 7)
+    assert verify(path, "record").findings == [] and not [key for key in s3.keys("logs") if "/." in key]
 
 
 def test_what_the_store_damaged_is_not_committed(s3: S3Server) -> None:
@@ -115,27 +179,26 @@ def test_a_driver_that_died_in_the_commit(s3: S3Server, monkeypatch: pytest.Monk
     path = s3.url("logs/b")
     monkeypatch.setattr(_lease, "COUNTS_FOR", 0.0)
     committed = []
-    move = type(resolve(path)[0]).move
+    copy = _arrow.ArrowFileSystem.copy
 
     def killed_after(call: int) -> Any:
         left = [call]
 
-        def moving(files: Any, source: str, target: str) -> None:
-            if "/ready/" in source and "/ready/" not in target:
-                left[0] -= 1
-                if left[0] < 0:
-                    raise Killed
-            move(files, source, target)
+        def copying(files: Any, source: str, target: str) -> bool:
+            left[0] -= 1
+            if left[0] < 0:
+                raise Killed
+            return copy(files, source, target)
 
-        return moving
+        return copying
 
-    steps: list[tuple[Any, str, Any]] = [(_roll_forward._Partition, name, killed) for name in ("_join", "_beside")]
+    steps: list[tuple[Any, str, Any]] = [(_roll_forward._Partition, name, killed) for name in ("_join", "_write")]
     steps += [(_journal.Journal, "write", killed), (_publish, "roll_forward", killed)]
-    steps += [(_arrow.ArrowFileSystem, "move", killed_after(moved)) for moved in (0, 1, 5)]
+    steps += [(_arrow.ArrowFileSystem, "copy", killed_after(copied)) for copied in (0, 1, 5)]
     for number, (place, name, fault) in enumerate(steps, 1):
         writer, messages = started(path, number)
         with monkeypatch.context() as patch:
-            patch.setattr(_roll_forward, "_AT_ONCE", 1)
+            patch.setattr(_roll_forward, "CALLS_AT_ONCE", 1)
             patch.setattr(place, name, fault)
             with suppress(Killed):
                 writer.commit(messages)
@@ -171,7 +234,7 @@ STALLS: list[tuple[Any, str]] = [
     (_journal.Journal, "write"),
     (_publish, "add_commit"),
     (_publish, "roll_forward"),
-    (_roll_forward, "_move"),
+    (_roll_forward._Move, "run"),
 ]
 
 
@@ -184,6 +247,7 @@ def test_a_writer_that_stalls_past_its_lease(
     path = s3.url("logs/f")
     monkeypatch.setattr(_arrow, "s3_client", lambda filesystem: None)
     monkeypatch.setattr(_lease, "COUNTS_FOR", 0.0)  # and no renewal comes in time
+    monkeypatch.setattr(_interface, "_CHECK_COUNTS_FOR", 0.0)
     first, of_first = started(path, 1)
     second, of_second = started(path, 2)
     interrupted(place, name, is_after, lambda: second.commit(of_second), monkeypatch)
@@ -191,7 +255,7 @@ def test_a_writer_that_stalls_past_its_lease(
         first.commit(of_first)
     first.abort(of_first)
     is_committed = "the rows are committed" in "".join(getattr(caught.value, "__notes__", ()))
-    assert is_committed == (name in ("roll_forward", "_move") or (name == "add_commit" and is_after))
+    assert is_committed == (name in ("roll_forward", "run") or (name == "add_commit" and is_after))
     started(path, 9)[0].commit([])
     assert values(path) == expected(*([1, 2] if is_committed else [2]))
     assert verify(path, "record").findings == []
@@ -243,6 +307,7 @@ def test_a_commit_whose_answer_was_lost(s3: S3Server) -> None:
 
 def test_a_lease_that_ends(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its object is gone, or cannot be renewed in time: an error of the job."""
+    monkeypatch.setattr(_interface, "_CHECK_COUNTS_FOR", 0.0)
     monkeypatch.setattr(_lease, "RENEWED_EVERY", 0.02)
     for case in ("gone", "late"):
         path = s3.url(f"logs/{case}")

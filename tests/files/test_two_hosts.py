@@ -128,7 +128,8 @@ def test_two_hosts_do_not_make_the_same_copy(places: tuple[Path, Path]) -> None:
 
 def staged(target: Path) -> tuple[Stage, Any]:
     stage = Stage.new(LocalFileSystem(), str(target))
-    partition = StagedPartition(stage, stage.attempt(), itertools.count(), "t", 0, 1 << 20, False)
+    limits = {"segment_bytes": 1 << 20, "index_interval_bytes": 4096}
+    partition = StagedPartition(stage, stage.attempt(), itertools.count(), "t", 0, 0, **limits)
     partition.write(recordpress.write_records([b"value"] * 10))
     partition.close()
     return stage, partition.segments

@@ -34,8 +34,9 @@ class Store(LocalFileSystem):
 
 def of_task(task):
     attempt = f"{task:032x}"
+    rest = (500, 0, 500, False, False)
     return [
-        StagedSegment("orders", number, attempt, number, 100_000 + task, task * 7919 + number, 500, 0, 500, False)
+        StagedSegment("orders", number, attempt, number, 100_000 + task, task * 7919 + number, *rest)
         for number in range(partitions)
     ]
 
@@ -51,10 +52,10 @@ moved = 0
 
 def count(self):
     global moved
-    moved += sum(len(one.staged) for one in self._segments)
+    moved += sum(len(one.staged) for one in self._partition.segments)
 
 
-_roll_forward._Partition.make = count
+_roll_forward._Partition.publish = count
 messages = [pickle.dumps(of_task(task)) for task in range(tasks)]
 base = peak()
 start = time.process_time()
@@ -62,7 +63,7 @@ given = []
 while messages:
     given.append(pickle.loads(messages.pop()))
 given.reverse()
-stage = Stage(Store(), root, "0" * 32, {})
+stage = Stage(Store(), root, "0" * 32, b"")
 staged = [one for part in given for one in part]
 published = commit_staged.commit_staged(stage, staged, segment_bytes=int(sys.argv[4]), index_interval_bytes=4096)
 used = peak()

@@ -27,7 +27,7 @@ from sink_writes import arrow, drawn, is_clean, started, stored, write
 from spark_processes import writer_killed
 
 from recordpress.files import LocalFileSystem
-from recordpress.log.publish import _journal, _roll_forward, commit_staged as _publish
+from recordpress.log.publish import _journal, _roll_forward, commit_staged as _publish, staging
 
 
 def test_attempts_that_do_not_count_leave_nothing(tmp_path: Path) -> None:
@@ -84,9 +84,9 @@ def test_a_driver_that_died_in_the_commit(
     overwrite: bool, joined: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At every step: before the journal is there, nothing was written; after that, the next job finishes it first."""
-    steps = ["make", "_segment", "_beside", "_sidecars", "_write", "_remove", "write"]
+    steps = ["publish", "_join", "_rename", "_end", "_write", "_remove", "_remember", "write"]
     if not joined:
-        monkeypatch.setattr(_publish, "_KEPT_BYTES", 1)
+        monkeypatch.setattr(staging, "KEPT_BYTES", 1)
     committed = 0
     for step in range(1, 60):
         root = tmp_path / str(step)
@@ -152,7 +152,7 @@ def test_a_driver_that_died_when_it_cleaned_up(tmp_path: Path, monkeypatch: pyte
 
 def test_a_job_that_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it had been committed or not, its rows are there once."""
-    for number, step in enumerate(("write", "_segment", "_write", "remove_if_empty")):
+    for number, step in enumerate(("write", "_join", "_write", "remove_if_empty")):
         place: Any = next(
             one for one in (_roll_forward._Partition, _publish, _roll_forward, _journal.Journal) if step in vars(one)
         )
@@ -264,17 +264,17 @@ def test_a_staged_segment_that_changed(tmp_path: Path) -> None:
 def test_a_journal_from_elsewhere(tmp_path: Path) -> None:
     """It cannot name places outside of the log dir."""
     writer, messages = started(tmp_path / "logs", [drawn(50)], topic="t", partitions="1")
-    good = '{"journal": 1, "index_interval_bytes": 4096, "write_id": null, "batch_id": null, "replaces": false, '
+    good = '{"journal": 2, "index_interval_bytes": 4096, "write_id": null, "batch_id": null, "replaces": false, '
     good += '"merges": false}\n'
-    place = good + '{"directory": "t-0", "is_new": true}\n'
+    place = good + '{"directory": "t-0", "end": null}\n'
     for text in (
         "", '{"x": 1}\n', "[]\n", "[" * 100000 + "\n", "[" * (2 << 20) + "\n", "\xff\n", good, good + '{"lines": 2}\n',
-        good.replace("1", "0", 1), good[:-1], '{"has_offsets": false, "segments": [], "remove": ["../victim"]}',
-        good + '{"directory": "../t-0", "is_new": true}\n{"lines": 2}\n', place + '"../victim"\n{"lines": 3}\n',
+        good.replace("2", "1", 1), good[:-1], '{"has_offsets": false, "segments": [], "remove": ["../victim"]}',
+        good + '{"directory": "../t-0", "end": null}\n{"lines": 2}\n', place + '"../victim"\n{"lines": 3}\n',
         place + '["../a", "a", 1]\n{"lines": 3}\n', place + f'["{"0" * 32}", "../victim", 1]\n{{"lines": 3}}\n',
-        place + '["../a", 0, 1, 1, 1, 1, 1, false]\n{"lines": 3}\n', place + '[0, 1]\n["x"]\n{"lines": 4}\n',
+        place + '["../a", 0, 1, 1, 1, 1, 1, false, false]\n{"lines": 3}\n', place + '[0, 1]\n["x"]\n{"lines": 4}\n',
         place + "7\n",
-        place + '[0, 1]\n["../../victim", 0, 1, 1, 1, 1, 1, false]\n{"lines": 4}\n', good + "[0, 1]\n",
+        place + '[0, 1]\n["../../victim", 0, 1, 1, 1, 1, 1, false, false]\n{"lines": 4}\n', good + "[0, 1]\n",
         place + '{"lines": 2}\n7\n',
     ):  # fmt: skip
         job = tmp_path / "logs" / ".recordpress-staging" / ("0" * 32)

@@ -70,17 +70,18 @@ class ArrowFileSystem(FileSystem):
 
     def delete(self, path: str) -> None:
         self.check_fence()
-        with self.errors("deleting a file", path), self._missing_in_hdfs(path):
+        with self.errors("deleting a file", path), self._missing(path):
             self._fs.delete_file(path)
 
     def delete_directory(self, path: str) -> None:
         self.check_fence()
-        with suppress(FileNotFoundError), self.errors("deleting a directory", path), self._missing_in_hdfs(path):
+        with suppress(FileNotFoundError), self.errors("deleting a directory", path), self._missing(path):
             self._fs.delete_dir(path)
 
     @contextmanager
-    def _missing_in_hdfs(self, path: str) -> Iterator[None]:
-        """Raise a FileNotFoundError for a missing file: hdfsDelete returns EIO (FileSystem.delete is false)."""
+    def _missing(self, path: str) -> Iterator[None]:
+        """Raise a FileNotFoundError for what is not there: S3's copy and hdfsDelete (FileSystem.delete is false) say
+        something else."""
         try:
             yield
         except FileNotFoundError:
@@ -105,6 +106,15 @@ class ArrowFileSystem(FileSystem):
     def output(self, path: str) -> Any:
         """Open a stream whose bytes are at `path` once it is closed."""
         return self._fs.open_output_stream(path)
+
+    def copy(self, source: str, target: str) -> bool:
+        self.check_fence()
+        with self.errors("copying a file", source), self._missing(source):
+            try:
+                self._fs.copy_file(source, target)
+            except NotImplementedError:  # HDFS
+                return False
+        return True
 
     def move(self, source: str, target: str) -> None:
         self.check_fence()

@@ -77,6 +77,15 @@ class FsspecFileSystem(FileSystem):
         """Open a stream whose bytes are at `path` once it is closed."""
         return self._fs.open(path, "wb")
 
+    def copy(self, source: str, target: str) -> bool:
+        self.check_fence()
+        with self.errors("copying a file", source):
+            try:
+                self._fs.cp_file(source, target)
+            except NotImplementedError:
+                return False
+        return True
+
     def move(self, source: str, target: str) -> None:
         self.check_fence()
         with self.errors("moving a file", source):

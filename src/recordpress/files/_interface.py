@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import dataclass
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Literal, Self
 
 from recordpress._file_names import printable
@@ -19,6 +21,7 @@ from recordpress.files._errors import storage_errors
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+_CHECK_COUNTS_FOR = 1.0  # seconds: writes in that time need no request of their own
 _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 
@@ -211,16 +214,23 @@ class Fence:
     def __init__(self, path: str) -> None:
         self.path = path
         self._is_over = False
+        self._checked = -inf
+
+    def __getstate__(self) -> dict[str, object]:
+        return self.__dict__ | {"_checked": -inf}  # the clock is that of this process
 
     def end(self) -> None:
         """End the job's permission in this process, even if the file cannot be deleted."""
         self._is_over = True
 
     def check(self, files: FileSystem) -> None:
-        """Look for the file; raise a StorageError without it."""
+        """Look for the file, unless it was there within the last second; raise a StorageError without it."""
+        now = monotonic()
         try:
             if not self._is_over:
-                files.info(self.path)
+                if now - self._checked >= _CHECK_COUNTS_FOR:
+                    files.info(self.path)
+                    self._checked = now
                 return
         except FileNotFoundError:
             self._is_over = True
@@ -284,6 +294,10 @@ class FileSystem(ABC):
     def move(self, source: str, target: str) -> None:
         """Give a file another name, in place of one that has it. A store copies it itself, and deletes the first: if
         that was interrupted, it can be done again."""
+
+    def copy(self, source: str, target: str) -> bool:
+        """Copy a file inside the store; return False if the store cannot do that."""
+        return False
 
     def sweep(self, path: str) -> None:
         """Remove from a directory what unfinished writers left there, dead or alive: an attempt that a scheduler gave

@@ -4,7 +4,7 @@
 
     driver      options, schema ──► KafkaLogWriter                      checked, nothing is written
     executor    Arrow batches ──► TaskRows ──► staged segments          read back; their names go to the driver
-    driver      commit ──► publish                                      offsets, indexes, names: all of it or nothing
+    driver      commit ──► publish                                      offsets and names: all of them or none
 
 A stream does the same for each batch of its query (_stream_sink).
 """
@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from recordpress.errors import InvalidArgumentError
-from recordpress.log.publish.commit_staged import check_target, commit_staged, withdraw
+from recordpress.log.publish.commit_staged import check_target, commit_staged, with_ends, withdraw
 from recordpress.log.publish.staging import Stage, StagedSegment
 from recordpress.spark._sink_rows import TaskRows
 from recordpress.spark._stores import resolved
@@ -89,8 +90,10 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
         self.overwrite = overwrite
         self.now_ms = time.time_ns() // 1_000_000
         files, path = resolved(options.store, options.path)
-        self.stage = Stage.new(files, files.canonical(path))
-        check_target(self.stage.files, self.stage.target)
+        stage = Stage.new(files, files.canonical(path))
+        check_target(files, stage.target)
+        topic = None if "topic" in schema.fieldNames() else options.topic
+        self.stage = stage if overwrite else with_ends(stage, topic)
 
     # --- on executors -------------------------------------------------------------------------------------------------
 
@@ -100,7 +103,7 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
 
     def staged(self, stage: Stage, iterator: Iterator[pa.RecordBatch]) -> list[StagedSegment]:
         """Write the rows of one task to hidden segments."""
-        rows = TaskRows(stage, self.options, self.now_ms)
+        rows = TaskRows(stage, self.options, self.now_ms, _task_number())
         try:
             for batch in iterator:
                 rows.add(batch)
@@ -142,3 +145,9 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Discard the segments of a failed job."""
         withdraw(self.stage)
+
+
+def _task_number() -> int:
+    """Return the number of this task in its job, which all its attempts have."""
+    context = TaskContext.get()
+    return 0 if context is None else context.partitionId()

@@ -34,10 +34,10 @@ class _Waiting:
 
 
 class TaskRows:
-    """Rows of one attempt of a task; rows without a timestamp get `now_ms`."""
+    """Rows of one attempt of a task, which has this number in its job; rows without a timestamp get `now_ms`."""
 
-    def __init__(self, stage: Stage, options: WriteOptions, now_ms: int) -> None:
-        self._stage, self._options, self._now = stage, options, now_ms
+    def __init__(self, stage: Stage, options: WriteOptions, now_ms: int, task: int) -> None:
+        self._stage, self._options, self._now, self._task = stage, options, now_ms, task
         self._attempt, self._numbers = "", count()
         self._waiting: dict[tuple[str, int, bool], _Waiting] = {}
         self._rows = 0
@@ -147,8 +147,9 @@ class TaskRows:
                 self._numbers,
                 topic,
                 partition,
-                self._options.segment_bytes,
-                has_offsets,
+                None if has_offsets else self._stage.first_offset(topic, partition, self._task),
+                segment_bytes=self._options.segment_bytes,
+                index_interval_bytes=self._options.index_interval_bytes,
             )
             found = self._waiting[topic, partition, has_offsets] = _Waiting(staged)
         return found

@@ -2,10 +2,10 @@
 
 ::
 
-    {"journal": 1, ...}                          the job
-    {"directory": "orders-0", "is_new": false}   a partition
+    {"journal": 2, ...}                          the job
+    {"directory": "orders-0", "end": 300}        a partition, and its end before the job
     "00000000000000000000.log"                   a file of it to delete
-    [0, 300]                                     a segment of the log, from one offset to another
+    [300, 600]                                   a segment of the log, from one offset to another
     ["<attempt>", 0, 81920, ...]                 a staged segment in it
     ["<attempt>", "00000000000000000000.log", 81920]    a file that takes the place of the deleted ones
     {"lines": 5}                                 the end
@@ -31,7 +31,7 @@ from recordpress.log.publish.staging import JOURNAL, StagedSegment
 WRITES = "_recordpress-writes.json"  # brokers ignore unknown files
 STREAMS = "_recordpress-streams.json"
 _LARGEST = 1 << 28  # bytes of the files above, which have at most 10,000 entries
-_FORM = 1
+_FORM = 2
 _RULE = "journal of staged segments"
 _ATTEMPT = re.compile("[0-9a-f]{32}")
 
@@ -42,6 +42,20 @@ class PlannedSegment(NamedTuple):
     base_offset: int
     next_offset: int
     staged: list[StagedSegment]
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it keeps the file and the indexes of one staged segment, but for its offsets."""
+        return len(self.staged) == 1 and self.staged[0].has_indexes
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it keeps them as they are."""
+        return self.is_alone and self.staged[0].first_offset == self.base_offset
+
+    @property
+    def bytes(self) -> int:
+        return sum(one.bytes for one in self.staged)
 
 
 class PlannedFile(NamedTuple):
@@ -54,11 +68,11 @@ class PlannedFile(NamedTuple):
 
 @dataclass(slots=True)
 class PlannedPartition:
-    """Partition that a job changes: whether it is new, the names of the files to replace, and its segments in order;
-    or finished files for it."""
+    """Partition that a job changes: its end before (None of a new one), the names of the files to replace, and its
+    segments in order; or finished files for it."""
 
     directory: str
-    is_new: bool
+    end: int | None = None
     remove: list[str] = field(default_factory=list)
     segments: list[PlannedSegment] = field(default_factory=list)
     files: list[PlannedFile] = field(default_factory=list)
@@ -102,7 +116,7 @@ class Journal:
         }
         count = 1
         for partition in partitions:
-            yield {"directory": partition.directory, "is_new": partition.is_new}
+            yield {"directory": partition.directory, "end": partition.end}
             yield from partition.remove
             count += 1 + len(partition.remove)
             for base_offset, next_offset, staged in partition.segments:
@@ -180,7 +194,7 @@ def _partitions(file: RandomAccessFile) -> Iterator[PlannedPartition]:
                     continue
                 if partition is not None:
                     yield partition
-                partition = PlannedPartition(line["directory"], bool(line["is_new"]))
+                partition = PlannedPartition(line["directory"], None if line["end"] is None else int(line["end"]))
                 place = TopicPartition.of_directory(partition.directory)
                 if place is None or "/" in partition.directory:
                     raise ValueError(f"{partition.directory!r} is outside the log directory")
@@ -194,7 +208,7 @@ def _partitions(file: RandomAccessFile) -> Iterator[PlannedPartition]:
                 partition.files.append(PlannedFile(_checked_attempt(line[0]), _checked_name(line[1]), int(line[2])))
             else:
                 _checked_attempt(line[0])
-                if set(map(type, line[1:-1])) != {int}:
+                if set(map(type, line[1:-2])) != {int}:
                     raise ValueError(f"not a staged segment: {line}")
                 partition.segments[-1].staged.append(StagedSegment(place.topic, place.partition, *line))
         if partition is not None:

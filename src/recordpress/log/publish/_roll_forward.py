@@ -1,26 +1,25 @@
 """Execution of a journal: staged segments get their offsets, sidecar files and names.
 
-On a local disk this follows the journal: a few bytes are written into each file, which is then renamed. An object can
-only be written as a whole: there all files of the log are written to the job's directory ``ready`` and read back before
-the journal, and the store copies them to their names afterwards.
+Large staged segments keep their files. On a local disk a few bytes are written into each of them, and it is renamed. In
+a store a task has written the final bytes, which the store copies. Small ones are joined: on a local disk after the
+journal, in a store before it, to the job's directory ``ready``.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from recordpress._file_names import LEADER_EPOCH_CHECKPOINT, LOG_FILE_SUFFIX, PRODUCER_SNAPSHOT_FILE_SUFFIX
 from recordpress.checksum import crc32c
 from recordpress.errors import CorruptRecordError, RecordpressError, StorageError
-from recordpress.files import FileInfo, FileSystem, LocalFileSystem, remove_if_empty, sync_directory
-from recordpress.files.read_back import file_checksum, publish_checked
+from recordpress.files import FileSystem, LocalFileSystem, remove_if_empty, sync_directory
+from recordpress.files.read_back import publish_checked
 from recordpress.log._file_records import FileRecords
 from recordpress.log.check.rebuild import SidecarBuilder
 from recordpress.log.publish._journal import (
@@ -32,41 +31,55 @@ from recordpress.log.publish._journal import (
     written_batches,
     written_ids,
 )
-from recordpress.log.publish._stamp import Stamp, headers_of
+from recordpress.log.publish._stamp import Stamp, headers_of, stamp_in_place
 from recordpress.log.publish.complete_directory import SUCCESS
-from recordpress.log.publish.staging import StagedSegment
+from recordpress.log.publish.staging import INDEX_SUFFIXES, StagedSegment
 from recordpress.log.sidecars.checkpoints import leader_epochs_bytes
 from recordpress.log.sidecars.producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
 
 _REMOVED = "removed"  # marker: the replaced files are deleted
 _MOST_IDS = 10_000  # latest writes and streams to keep: a job is repeated soon, or never
 _READY = "ready"  # directory of files in a store until the commit
-_Item = TypeVar("_Item")
+_PRODUCERS = "producers"  # file in it: the snapshot of a partition's producers
+_COMPARED = 4096  # bytes of a segment that an interrupted job has copied, or another program made
+_SNAPSHOT_EVERY = 1 << 30  # bytes, as between Kafka's snapshots: readers of committed records begin at one
 _AT_ONCE = 8  # concurrent partitions: most time is spent waiting for disks or stores
+CALLS_AT_ONCE = 64  # concurrent calls of a store that send no data
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 def prepare(files: FileSystem, target: str, journal: Journal) -> None:
-    """Write the files that a store cannot rename, before the commit: each staged segment is read once."""
+    """Write the files of a store that tasks could not finish, before the commit."""
     ready = files.join(journal.path, _READY)
     for_each(
         (one for one in journal.partitions() if one.segments),
-        lambda one: _Partition(files, target, journal, one, ready).make(),
+        lambda one: _Partition(files, target, journal, one, ready).prepare(),
     )
 
 
-def for_each(items: Iterable[_Item], work: Callable[[_Item], object]) -> None:
-    """Work on several items at a time; few of them wait in memory."""
-    running: deque[Future[object]] = deque()
-    pool = ThreadPoolExecutor(_AT_ONCE)
+def results(
+    items: Iterable[_Item], work: Callable[[_Item], _Result], at_once: int = _AT_ONCE
+) -> Iterator[tuple[_Item, _Result]]:
+    """Work on several items at a time; yield each with its result, in order; few of them wait in memory."""
+    running: deque[tuple[_Item, Future[_Result]]] = deque()
+    pool = ThreadPoolExecutor(at_once)
     try:
         for item in items:
-            if len(running) >= 2 * _AT_ONCE:
-                running.popleft().result()
-            running.append(pool.submit(work, item))
-        for one in running:
-            one.result()
+            if len(running) >= 2 * at_once:
+                done, future = running.popleft()
+                yield done, future.result()
+            running.append((item, pool.submit(work, item)))
+        for done, future in running:
+            yield done, future.result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def for_each(items: Iterable[_Item], work: Callable[[_Item], object], at_once: int = _AT_ONCE) -> None:
+    """Work on several items at a time."""
+    for _ in results(items, work, at_once):
+        pass
 
 
 def roll_forward(files: FileSystem, target: str, journal: Journal) -> None:
@@ -79,9 +92,9 @@ def roll_forward(files: FileSystem, target: str, journal: Journal) -> None:
     _remove(files, target, journal)
     changed = (one for one in journal.partitions() if one.segments)
     if isinstance(files, LocalFileSystem):
-        for_each(changed, lambda one: _Partition(files, target, journal, one, target).make())
+        for_each(changed, lambda one: _Partition(files, target, journal, one, target).publish())
     else:
-        for_each(changed, lambda one: _move(files, target, journal.path, one))
+        for_each(_moves(files, target, journal.path, changed), lambda move: move.run(files), CALLS_AT_ONCE)
     if journal.write_id is not None:
         _remember(files, target, journal.write_id, journal.batch_id)
     files.write_file(files.join(target, SUCCESS), b"")
@@ -93,11 +106,7 @@ def _replace(files: FileSystem, target: str, job: str, partition: PlannedPartiti
     place = files.join(target, partition.directory)
     for one in sorted(partition.files, key=lambda one: (one.name.endswith(LOG_FILE_SUFFIX), one.name)):
         source, path = files.join(job, one.attempt, one.name), files.join(place, one.name)
-        try:
-            files.move(source, path)
-        except FileNotFoundError:
-            if not _has_size(files, path, one.bytes):
-                raise StorageError("a segment of a committed job is gone", file=files.url(source)) from None
+        _Move(source, path, bytes=one.bytes).run(files)
     if isinstance(files, LocalFileSystem):
         sync_directory(Path(place))
     for name in partition.remove:
@@ -126,61 +135,116 @@ def _remove(files: FileSystem, target: str, journal: Journal) -> None:
         files.info(mark)
         return
 
-    def remove(one: PlannedPartition) -> None:
-        place = files.join(target, one.directory)
-        for name in one.remove:
-            if name != "partition.metadata" or not one.segments:  # it holds the topic id
-                with suppress(FileNotFoundError):
-                    files.delete(files.join(place, name))
-        if not one.segments:
-            remove_if_empty(files, place)
+    def delete(path: str) -> None:
+        with suppress(FileNotFoundError):
+            files.delete(path)
 
-    for_each((one for one in journal.partitions() if one.remove), remove)
+    paths = (
+        files.join(target, one.directory, name)
+        for one in journal.partitions()
+        for name in one.remove
+        if name != "partition.metadata" or not one.segments  # it holds the topic id
+    )
+    for_each(paths, delete, CALLS_AT_ONCE)
+    for one in journal.partitions():
+        if one.remove and not one.segments:
+            remove_if_empty(files, files.join(target, one.directory))
     files.write_file(mark, b"")
 
 
-def _move(files: FileSystem, target: str, job: str, partition: PlannedPartition) -> None:
-    """Copy the remaining files of one partition to their names in the store, each segment after its sidecar files."""
-    name = partition.directory
-    place = files.join(target, name)
-    files.make_directory(place)
-    files.sweep(place)
-    found = [info for info in _listed(files, files.join(job, _READY, name)) if info.is_file]
-    waiting = {info.name for info in found}
-    for segment in partition.segments:
-        file, size = f"{segment.base_offset:020}{LOG_FILE_SUFFIX}", sum(one.bytes for one in segment.staged)
-        if file not in waiting and not _has_size(files, files.join(place, file), size):
-            gone = files.url(files.join(job, _READY, name, file))
-            raise StorageError("a segment of a committed job is gone", file=gone)
-    there = {info.name for info in _listed(files, place)}
-    for info in sorted(found, key=lambda info: (info.name.endswith(LOG_FILE_SUFFIX), info.name)):
-        if info.name in there and info.name.endswith(LOG_FILE_SUFFIX):
-            with files.open(info.path) as ready:  # the same bytes: the store was interrupted after it copied the file
-                _refuse_other(files, files.join(place, info.name), file_checksum(ready))
-        files.move(info.path, files.join(place, info.name))
+# --- a store ----------------------------------------------------------------------------------------------------------
 
 
-def _listed(files: FileSystem, path: str) -> list[FileInfo]:
+class _Move(NamedTuple):
+    """Files that get their names by calls that send no bytes: from one path, without a suffix, to another."""
+
+    source: str
+    target: str
+    suffixes: tuple[str, ...] = ("",)
+    bytes: int | None = None  # of the segment
+    is_there: bool = False  # another program made it, or an interrupted call
+
+    def run(self, files: FileSystem) -> None:
+        """Copy or rename the files, the segment after its sidecar files; the call can be repeated."""
+        if self.is_there:
+            self._refuse_other(files)
+        for suffix in self.suffixes:
+            source, target = self.source + suffix, self.target + suffix
+            try:
+                if not files.copy(source, target):
+                    files.move(source, target)
+            except FileNotFoundError:  # it was renamed before
+                if target.endswith(LOG_FILE_SUFFIX) and not _has_size(files, target, self.bytes):
+                    raise StorageError("a segment of a committed job is gone", file=files.url(source)) from None
+
+    def _refuse_other(self, files: FileSystem) -> None:
+        """Raise an error for a segment of this name that is not a copy of ours."""
+        with files.open(self.target + LOG_FILE_SUFFIX) as there:
+            is_ours = there.size == self.bytes
+            with suppress(FileNotFoundError), files.open(self.source + LOG_FILE_SUFFIX) as ours:
+                is_ours &= there.read_at(0, _COMPARED) == ours.read_at(0, _COMPARED)
+            if not is_ours:
+                raise StorageError(
+                    "another program made this segment, whose name a committed job needs: move it away",
+                    file=there.name,
+                )
+
+
+def _move_of(files: FileSystem, source: str, place: str, segment: PlannedSegment, there: set[str]) -> _Move:
+    """Return the move of a segment and its indexes to a partition's directory, which has some files."""
+    name = f"{segment.base_offset:020}"
+    suffixes = (*INDEX_SUFFIXES, LOG_FILE_SUFFIX)
+    return _Move(source, files.join(place, name), suffixes, segment.bytes, name + LOG_FILE_SUFFIX in there)
+
+
+def _moves(files: FileSystem, target: str, job: str, partitions: Iterable[PlannedPartition]) -> Iterator[_Move]:
+    """Yield the moves of all partitions."""
+    ready = files.join(job, _READY)
+
+    def look(one: PlannedPartition) -> tuple[set[str], set[str]]:
+        return _names(files, files.join(target, one.directory)), _names(files, files.join(ready, one.directory))
+
+    for partition, (there, made) in results(partitions, look):
+        place, own = files.join(target, partition.directory), files.join(ready, partition.directory)
+        names = _snapshot_names(partition) if _PRODUCERS in made else []
+        yield from (_Move(files.join(own, _PRODUCERS), files.join(place, name)) for name in names)
+        for segment in partition.segments:
+            source = files.join(own, f"{segment.base_offset:020}")
+            if segment.is_final:
+                source = files.join(job, segment.staged[0].stem)
+            yield _move_of(files, source, place, segment, there)
+        if LEADER_EPOCH_CHECKPOINT in made:
+            path = files.join(own, LEADER_EPOCH_CHECKPOINT)
+            yield _Move(path, files.join(place, LEADER_EPOCH_CHECKPOINT))
+
+
+def _names(files: FileSystem, path: str) -> set[str]:
     try:
-        return files.list(path)
+        return {info.name for info in files.list(path)}
     except FileNotFoundError:
-        return []
+        return set()
 
 
-def _refuse_other(files: FileSystem, path: str, checksum: int | None = None) -> None:
-    """Raise an error if another program made a segment of this name; with a checksum, if it has other bytes."""
-    with suppress(FileNotFoundError), files.open(path) as file:
-        if checksum is None or file_checksum(file) != checksum:
-            raise StorageError(
-                "another program made this segment, whose name a committed job needs: move it away", file=file.name
-            )
+def _snapshot_names(partition: PlannedPartition) -> list[str]:
+    """Return the names of the snapshots of a partition: at its end, and in places where tasks may begin to read."""
+    offsets: list[int] = []
+    size = 0
+    for segment in partition.segments:
+        if (not offsets or size >= _SNAPSHOT_EVERY) and segment.base_offset > 0:
+            offsets.append(segment.base_offset)
+            size = 0
+        size += segment.bytes
+    return [f"{offset:020}{PRODUCER_SNAPSHOT_FILE_SUFFIX}" for offset in (*offsets, partition.segments[-1].next_offset)]
 
 
-def _has_size(files: FileSystem, path: str, size: int) -> bool:
+def _has_size(files: FileSystem, path: str, size: int | None) -> bool:
     try:
         return files.info(path).size == size
     except FileNotFoundError:
         return False
+
+
+# --- a partition ------------------------------------------------------------------------------------------------------
 
 
 class _Partition:
@@ -191,111 +255,99 @@ class _Partition:
         self, files: FileSystem, target: str, journal: Journal, partition: PlannedPartition, ready: str
     ) -> None:
         self._files = files
-        self._job = journal.path
         self._journal = journal
-        self._segments = partition.segments
+        self._partition = partition
         self._log = files.join(target, partition.directory)
         self._directory = files.join(ready, partition.directory)
-        self._is_new = partition.is_new
 
-    def make(self) -> None:
-        files = self._files
-        files.make_directory(self._directory)
-        files.sweep(self._directory)
-        producers = self._producers()
-        for segment in self._segments:
-            self._segment(segment, producers)
-        if producers is not None:
-            self._beside(self._segments[-1].next_offset, PRODUCER_SNAPSHOT_FILE_SUFFIX, snapshot_bytes(producers))
-        if self._is_new:
-            files.write_file(files.join(self._directory, LEADER_EPOCH_CHECKPOINT), leader_epochs_bytes([]))
+    def prepare(self) -> None:
+        """Write what the tasks for a store could not write: joined segments, and what is not a segment."""
+        self._files.make_directory(self._directory)
+        for segment in self._partition.segments:
+            if not segment.is_final:
+                self._join(segment)
+        self._end([_PRODUCERS])
+
+    def publish(self) -> None:
+        """Write all files to the log dir, on a local disk."""
+        self._files.make_directory(self._directory)
+        self._files.sweep(self._directory)
+        there = _names(self._files, self._directory)
+        for segment in self._partition.segments:
+            if segment.is_alone:
+                self._rename(segment, there)
+            else:
+                self._join(segment)
+        sync_directory(Path(self._directory))
+        self._end(_snapshot_names(self._partition))
+
+    def _end(self, snapshots: list[str]) -> None:
+        """Write the producers at the end of the log, to which new batches add nothing, and the epochs of a new log."""
+        if (producers := self._producers()) is not None:
+            for name in snapshots:
+                self._write(name, snapshot_bytes(producers))
+        if self._partition.end is None:
+            self._write(LEADER_EPOCH_CHECKPOINT, leader_epochs_bytes([]))
 
     def _producers(self) -> list[ProducerState] | None:
-        """Return the producer state at the end of the log, to which new batches add nothing; None if unknown."""
-        if self._is_new:
+        """Return the producer state at the end of the log; None if unknown."""
+        if self._partition.end is None:
             return []
-        name = f"{self._segments[0].base_offset:020}{PRODUCER_SNAPSHOT_FILE_SUFFIX}"
+        name = f"{self._partition.end:020}{PRODUCER_SNAPSHOT_FILE_SUFFIX}"
         try:
             with self._files.open(self._files.join(self._log, name)) as file:
                 return read_snapshot(file)
         except (FileNotFoundError, RecordpressError):
             return None
 
-    def _beside(self, offset: int, suffix: str, data: bytes) -> None:
-        self._files.write_file(self._files.join(self._directory, f"{offset:020}{suffix}"), data)
+    def _write(self, name: str, data: bytes) -> None:
+        self._files.write_file(self._files.join(self._directory, name), data)
 
-    def _segment(self, segment: PlannedSegment, producers: list[ProducerState] | None) -> None:
+    def _rename(self, segment: PlannedSegment, there: set[str]) -> None:
+        """Rename a staged segment, with its offsets written into it, and its indexes, which count from its first
+        offset."""
+        [staged] = segment.staged
+        source = self._files.join(self._journal.path, staged.stem)
+        if not segment.is_final:
+            with suppress(FileNotFoundError), self._files.open(source + LOG_FILE_SUFFIX) as file:
+                headers = headers_of(file, staged.bytes)
+                self._check_end(segment, stamp_in_place(source + LOG_FILE_SUFFIX, headers, segment.base_offset))
+        _move_of(self._files, source, self._directory, segment, there).run(self._files)
+
+    def _join(self, segment: PlannedSegment) -> None:
+        """Write one segment with the bytes of all staged ones, read once, and its indexes."""
         builder = SidecarBuilder(index_interval_bytes=self._journal.index_interval_bytes)
         builder.begin(segment.base_offset)
-        stamp = Stamp(builder, segment.base_offset, segment.staged[0].has_offsets)
-        target = self._files.join(self._directory, f"{segment.base_offset:020}{LOG_FILE_SUFFIX}")
-        if len(segment.staged) == 1 and isinstance(self._files, LocalFileSystem):
-            self._rename(segment, stamp, builder, producers, target)
-        else:
-            self._join(segment, stamp, builder, producers, target)
-
-    def _sidecars(
-        self, segment: PlannedSegment, stamp: Stamp, builder: SidecarBuilder, producers: list[ProducerState] | None
-    ) -> None:
-        if stamp.next_offset != segment.next_offset:
-            raise CorruptRecordError(
-                f"the batches end at offset {stamp.next_offset}, but should end at {segment.next_offset}",
-                file=self._files.url(self._files.join(self._job, segment.staged[-1].file)),
-                rule="staged segment",
-            )
-        for suffix, data in builder.end().files(with_snapshot=False).items():
-            self._beside(segment.base_offset, suffix, data)
-        if producers is not None and segment.base_offset > 0:
-            self._beside(segment.base_offset, PRODUCER_SNAPSHOT_FILE_SUFFIX, snapshot_bytes(producers))
-
-    def _rename(
-        self,
-        segment: PlannedSegment,
-        stamp: Stamp,
-        builder: SidecarBuilder,
-        producers: list[ProducerState] | None,
-        target: str,
-    ) -> None:
-        [staged] = segment.staged
-        path = self._files.join(self._job, staged.file)
-        try:
-            file = self._files.open(path)
-        except FileNotFoundError:
-            if not _has_size(self._files, target, staged.bytes):
-                raise StorageError("a staged segment is gone", file=self._files.url(path)) from None
-            return
-        _refuse_other(self._files, target)
-        with file:
-            stamp.stamp_in_place(path, headers_of(file, staged.bytes))
-        self._sidecars(segment, stamp, builder, producers)
-        os.replace(path, target)
-        sync_directory(Path(self._directory))
-
-    def _join(
-        self,
-        segment: PlannedSegment,
-        stamp: Stamp,
-        builder: SidecarBuilder,
-        producers: list[ProducerState] | None,
-        target: str,
-    ) -> None:
+        stamp = Stamp(builder, segment.base_offset)
+        name = f"{segment.base_offset:020}"
+        target = self._files.join(self._directory, name + LOG_FILE_SUFFIX)
         checksum = 0
         with self._files.create(target) as writer:
             for staged in segment.staged:
                 found = 0
-                with FileRecords(self._files.open(self._files.join(self._job, staged.file))) as file:
-                    for chunk, data in stamp.stamped(file):
+                with FileRecords(self._files.open(self._files.join(self._journal.path, staged.file))) as file:
+                    for chunk, data in stamp.stamped(file, staged):
                         found = crc32c(chunk, found)
                         checksum = crc32c(data, checksum)
                         writer.write(data)
                 self._check(staged, found)
-            self._sidecars(segment, stamp, builder, producers)
+            self._check_end(segment, stamp.next_offset)
+            for suffix, content in builder.end().files(with_snapshot=False).items():
+                self._write(name + suffix, content)
             publish_checked(writer, self._files, target, stamp.position, checksum)
+
+    def _check_end(self, segment: PlannedSegment, next_offset: int) -> None:
+        if next_offset != segment.next_offset:
+            raise CorruptRecordError(
+                f"the batches end at offset {next_offset}, but should end at {segment.next_offset}",
+                file=self._files.url(self._files.join(self._journal.path, segment.staged[-1].file)),
+                rule="staged segment",
+            )
 
     def _check(self, staged: StagedSegment, found: int) -> None:
         if found != staged.crc32c:
             raise CorruptRecordError(
                 f"a task wrote bytes with the checksum {staged.crc32c:#010x}, but {found:#010x} is read back",
-                file=self._files.url(self._files.join(self._job, staged.file)),
+                file=self._files.url(self._files.join(self._journal.path, staged.file)),
                 rule="staged segment",
             )

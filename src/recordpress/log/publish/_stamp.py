@@ -1,7 +1,7 @@
-"""Offsets for batches that were written without them.
+"""Offsets for batches that were written without those of the log.
 
-All other offsets of a v2 batch count from its base offset, which the checksum does not cover. So a batch that begins at
-0 becomes part of a log when the log's next offset is written into it, without decompression.
+All other offsets of a v2 batch count from its base offset, which the checksum does not cover. So a batch becomes part
+of a log when its offset there is written into it, without decompression.
 """
 
 from __future__ import annotations
@@ -14,51 +14,51 @@ from recordpress.files import RandomAccessFile
 from recordpress.log._file_records import FileRecords
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log.check.rebuild import SidecarBuilder
+from recordpress.log.publish.staging import StagedSegment
 from recordpress.record.header import BatchHeader, moved_header, read_header
 
-_BASE_BYTES = 8  # an entry begins with its base offset
+BASE_BYTES = 8  # an entry begins with its base offset
 
 
 class Stamp:
-    """Assign offsets to consecutive batches (unless `keeps`), and pass their headers to the builder of indexes."""
+    """Assign offsets to the batches of staged segments, one after the other, and pass their headers to the builder of
+    indexes."""
 
-    def __init__(self, builder: SidecarBuilder, next_offset: int, keeps: bool) -> None:
+    def __init__(self, builder: SidecarBuilder, next_offset: int) -> None:
         self._builder = builder
-        self._keeps = keeps
         self.next_offset = next_offset
         self.position = 0
 
-    def base_of(self, header: BatchHeader) -> int:
-        """Return the batch's offset in the log, and advance past the batch."""
-        base = header.base_offset if self._keeps else self.next_offset
-        moved = moved_header(header, self.position, base)
-        self._builder.add(moved)
-        self.position += header.size
-        self.next_offset = moved.next_offset
-        return base
-
-    def stamped(self, file: FileRecords) -> Iterator[tuple[memoryview, bytearray]]:
+    def stamped(self, file: FileRecords, staged: StagedSegment) -> Iterator[tuple[memoryview, bytearray]]:
         """Yield the chunks of the file, each unchanged and with its offsets."""
+        shift = 0 if staged.has_offsets else self.next_offset - staged.first_offset
         for _, chunk in file.chunks():
             data = bytearray(chunk)
             at = 0
             while at < len(data):
                 header = read_header(data, at)
-                data[at : at + _BASE_BYTES] = self.base_of(header).to_bytes(_BASE_BYTES, "big")
+                moved = moved_header(header, self.position + at, header.base_offset + shift)
+                data[at : at + BASE_BYTES] = moved.base_offset.to_bytes(BASE_BYTES, "big")
+                self._builder.add(moved)
+                self.next_offset = moved.next_offset
                 at += header.size
+            self.position += at
             yield chunk, data
 
-    def stamp_in_place(self, path: str, headers: Iterable[BatchHeader]) -> None:
-        """Write the offsets into a local file, and sync it."""
-        descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW)
-        try:
-            for header in headers:
-                base = self.base_of(header)
-                if base != header.base_offset:
-                    os.pwrite(descriptor, base.to_bytes(_BASE_BYTES, "big"), header.position)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+
+def stamp_in_place(path: str, headers: Iterable[BatchHeader], next_offset: int) -> int:
+    """Write consecutive offsets into a local file, and sync it; return the offset after the last one. The call can be
+    repeated."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW)
+    try:
+        for header in headers:
+            if header.base_offset != next_offset:
+                os.pwrite(descriptor, next_offset.to_bytes(BASE_BYTES, "big"), header.position)
+            next_offset += header.next_offset - header.base_offset
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    return next_offset
 
 
 def headers_of(file: RandomAccessFile, bytes_expected: int) -> Iterator[BatchHeader]:

@@ -41,9 +41,17 @@ from recordpress.log.publish._journal import (
     written_batches,
     written_ids,
 )
-from recordpress.log.publish._roll_forward import for_each, prepare, roll_forward
+from recordpress.log.publish._roll_forward import CALLS_AT_ONCE, for_each, prepare, results, roll_forward
 from recordpress.log.publish.lease import HeldError, file_lock, lease, wait_for_others
-from recordpress.log.publish.staging import JOURNAL, MergedSegment, Stage, StagedSegment, is_dead, staged_jobs
+from recordpress.log.publish.staging import (
+    INDEX_SUFFIXES,
+    JOURNAL,
+    MergedSegment,
+    Stage,
+    StagedSegment,
+    is_dead,
+    staged_jobs,
+)
 
 Scope: TypeAlias = Literal["topics", "path"]
 
@@ -51,8 +59,8 @@ _Held = TypeVar("_Held")
 _LOGGER = logging.getLogger("recordpress.log")
 
 _LOOK_EVERY = 0.1  # seconds between attempts to lock a local file; chosen, not measured
+_ENDS_AT_ONCE = 16  # partitions whose last segments are read
 _REPORTED_EVERY = 600.0  # seconds between warnings of a job that waits
-_KEPT_BYTES = 32 << 20  # larger staged segments stay separate; smaller ones are joined to limit their number
 _FORGOTTEN = 24 * 3600.0  # seconds after which a job without a known process counts as ended; chosen, not measured
 
 
@@ -103,10 +111,11 @@ def commit_staged(
             journal = Journal(stage.files, stage.path, index_interval_bytes, write_id, batch_id, bool(old))
             changed = sorted({*places, *old})
             before = _contents(stage, changed)
-            ends = {} if overwrite else _ends(stage, places)
+            ends = {} if overwrite else _ends(stage, places, complete=True)
+            is_local = isinstance(stage.files, LocalFileSystem)
             stage.files.make_directory(stage.path)
-            journal.write(_plan(places, ends, old, segment_bytes, published))
-            if not isinstance(stage.files, LocalFileSystem):
+            journal.write(_plan(places, ends, old, segment_bytes, is_local, published))
+            if not is_local:
                 prepare(stage.files, stage.target, journal)
                 if before != _contents(stage, changed):
                     raise StorageError(
@@ -172,7 +181,7 @@ def _check_merged(stage: Stage, merged: Sequence[MergedSegment]) -> None:
 
 def _plan_merged(merged: Sequence[MergedSegment]) -> Iterator[PlannedPartition]:
     for directory, segments in groupby(merged, key=lambda one: one.directory):
-        planned = PlannedPartition(directory, is_new=False)
+        planned = PlannedPartition(directory)
         for one in segments:
             planned.files += [PlannedFile(one.attempt, name, size) for name, size in one.files.items()]
             old = [*one.replaced, *one.others]
@@ -190,7 +199,7 @@ def _contents(stage: Stage, directories: Iterable[str]) -> dict[str, list[tuple[
             listed = stage.files.list(stage.files.join(stage.target, name))
             found[name] = [(one.name, one.size) for one in listed if one.name.endswith(LOG_FILE_SUFFIX)]
 
-    for_each(() if isinstance(stage.files, LocalFileSystem) else directories, look)
+    for_each(() if isinstance(stage.files, LocalFileSystem) else directories, look, CALLS_AT_ONCE)
     return found
 
 
@@ -325,7 +334,14 @@ def _check_staged(stage: Stage, staged: Sequence[StagedSegment]) -> None:
         with suppress(FileNotFoundError):
             there = {info.name: info.size for info in stage.files.list(stage.files.join(stage.path, name))}
         for one in reported:
-            size = there.get(one.file.rpartition("/")[2], -1)
+            stem = stage.files.name(one.stem)
+            for suffix in INDEX_SUFFIXES if one.has_indexes else ():
+                if stem + suffix not in there:
+                    raise StorageError(
+                        "a task wrote this file, and it is gone",
+                        file=stage.files.url(stage.files.join(stage.path, one.stem + suffix)),
+                    )
+            size = there.get(stem + LOG_FILE_SUFFIX, -1)
             if size != one.bytes:
                 raise StorageError(
                     f"a task wrote {one.bytes} bytes here, and "
@@ -333,7 +349,8 @@ def _check_staged(stage: Stage, staged: Sequence[StagedSegment]) -> None:
                     file=stage.files.url(stage.files.join(stage.path, one.file)),
                 )
 
-    for_each(((name, list(group)) for name, group in groupby(staged, key=lambda one: one.attempt)), check)
+    attempts = ((name, list(group)) for name, group in groupby(staged, key=lambda one: one.attempt))
+    for_each(attempts, check, CALLS_AT_ONCE)
 
 
 def _by_place(staged: Sequence[StagedSegment]) -> dict[str, list[StagedSegment]]:
@@ -344,20 +361,32 @@ def _by_place(staged: Sequence[StagedSegment]) -> dict[str, list[StagedSegment]]
     return found
 
 
-def _ends(stage: Stage, directories: Iterable[str]) -> dict[str, int]:
-    """Return the end offsets of existing partitions by directory."""
-    found = {}
-
-    def look(name: str) -> None:
-        end = _end_of(stage.files, stage.files.join(stage.target, name))
-        if end is not None:
-            found[name] = end
-
-    for_each(directories, look)
-    return found
+def with_ends(stage: Stage, topic: str | None) -> Stage:
+    """Return a stage that knows where the partitions of a topic, or of all, end in a store: its tasks choose offsets
+    from there on. A partition that cannot be read is left to the commit."""
+    if isinstance(stage.files, LocalFileSystem):
+        return stage
+    names = [one for one in _partitions_of(stage.files, stage.target) if topic in (None, one.rpartition("-")[0])]
+    return replace(stage, ends=_ends(stage, names, complete=False))
 
 
-def _end_of(files: FileSystem, directory: str) -> int | None:
+def _ends(stage: Stage, directories: Iterable[str], *, complete: bool) -> dict[str, int]:
+    """Return the end offsets of existing partitions by directory; raise an error for an end that is not `complete`, or
+    leave out the partition."""
+    files = stage.files
+
+    def look(name: str) -> int | None:
+        try:
+            return _end_of(files, files.join(stage.target, name), complete)
+        except RecordpressError:
+            if complete:
+                raise
+            return None
+
+    return {name: end for name, end in results(directories, look, _ENDS_AT_ONCE) if end is not None}
+
+
+def _end_of(files: FileSystem, directory: str, complete: bool) -> int | None:
     try:
         names = [info.name for info in files.list(directory)]
     except FileNotFoundError:
@@ -365,34 +394,37 @@ def _end_of(files: FileSystem, directory: str) -> int | None:
     if not any(name.endswith(LOG_FILE_SUFFIX) for name in names):
         return None
     [partition] = open_paths(directory, files).partitions
-    return end_offset(partition, complete=True)
+    return end_offset(partition, complete=complete)
 
 
 def _replaced(stage: Stage, staged: Sequence[StagedSegment], overwrite: Scope | None) -> dict[str, list[str]]:
     """Return the names of the files that a job replaces by partition directory."""
     if overwrite is None or not staged:
         return {}
-    topics = {one.topic for one in staged}
-    return {
-        name: files
-        for name, files in _partitions_of(stage.files, stage.target).items()
-        if overwrite == "path" or name.rpartition("-")[0] in topics
-    }
+    files, topics = stage.files, {one.topic for one in staged}
+    names = (
+        name for name in _partitions_of(files, stage.target) if overwrite == "path" or name.rpartition("-")[0] in topics
+    )
+    found = results(names, lambda name: _files_of(files, files.join(stage.target, name)), CALLS_AT_ONCE)
+    return {name: replaced for name, replaced in found if replaced}
 
 
-def _partitions_of(files: FileSystem, target: str) -> dict[str, list[str]]:
-    """Return the names of Kafka's files by partition directory."""
-    found: dict[str, list[str]] = {}
+def _partitions_of(files: FileSystem, target: str) -> list[str]:
+    """Return the names of the directories in a log dir that may be partitions."""
     try:
-        entries = files.list(target)
+        return [
+            one.name
+            for one in files.list(target)
+            if one.is_directory and not one.is_link and TopicPartition.of_directory(one.name)
+        ]
     except FileNotFoundError:
-        return found
-    for entry in entries:
-        if entry.is_directory and not entry.is_link and TopicPartition.of_directory(entry.name):
-            names = [info.name for info in files.list(entry.path) if info.is_file and not info.is_link]
-            if any(SEGMENT_FILE.fullmatch(name) for name in names):
-                found[entry.name] = [name for name in names if _is_kafkas(name)]
-    return found
+        return []
+
+
+def _files_of(files: FileSystem, directory: str) -> list[str]:
+    """Return the names of Kafka's files in a partition's directory; none of another directory."""
+    names = [info.name for info in files.list(directory) if info.is_file and not info.is_link]
+    return [name for name in names if _is_kafkas(name)] if any(map(SEGMENT_FILE.fullmatch, names)) else []
 
 
 def _is_kafkas(name: str) -> bool:
@@ -407,30 +439,26 @@ def _plan(
     ends: dict[str, int],
     old: dict[str, list[str]],
     segment_bytes: int,
+    is_local: bool,
     published: list[PublishedPartition],
 ) -> Iterator[PlannedPartition]:
     """Yield the partitions of a journal, and record the changes that it makes."""
     for name in sorted({*places, *old}):
-        planned = PlannedPartition(name, name not in ends, old.get(name, []))
-        ordered = places.get(name, [])
-        end = ends.get(name, 0)
+        ordered, end = places.get(name, []), ends.get(name, 0)
+        planned = PlannedPartition(name, ends.get(name), old.get(name, []))
         given = [one for one in ordered if one.has_offsets]
         if given:
             given.sort(key=lambda one: (one.first_offset, one.next_offset))
             _refuse_overlaps(name, given, end if name in ends else None)
             ordered = given + [one for one in ordered if not one.has_offsets]
-        for run in _runs(ordered, segment_bytes):
-            is_given = run[0].has_offsets
-            base = run[0].first_offset if is_given else end
-            end = run[-1].next_offset if is_given else base + sum(one.next_offset for one in run)
-            planned.segments.append(PlannedSegment(base, end, run))
+        planned.segments += _segments(ordered, end, segment_bytes, is_local)
         if ordered:
             published.append(
                 PublishedPartition(
                     ordered[0].topic,
                     ordered[0].partition,
                     planned.segments[0].base_offset,
-                    end,
+                    planned.segments[-1].next_offset,
                     sum(one.records for one in ordered),
                     sum(one.bytes for one in ordered),
                     len(planned.segments),
@@ -456,17 +484,34 @@ def _refuse_overlaps(name: str, ordered: Sequence[StagedSegment], end: int | Non
             )
 
 
-def _runs(ordered: Sequence[StagedSegment], segment_bytes: int) -> Iterator[list[StagedSegment]]:
-    """Yield the groups of staged segments that become one segment."""
+def _segments(
+    ordered: Sequence[StagedSegment], end: int, segment_bytes: int, is_local: bool
+) -> Iterator[PlannedSegment]:
+    """Yield the segments of a partition that ends at `end`: large staged ones alone, the others joined.
+
+    On a local disk all get consecutive offsets. In a store a large one keeps the offsets that its task chose, if they
+    come after those of the segments before it.
+    """
     run: list[StagedSegment] = []
-    size = offsets = 0
+    base = size = 0
+    was_alone = False
     for one in ordered:
-        size += one.bytes
-        offsets = one.next_offset - run[0].first_offset if one.has_offsets and run else offsets + one.next_offset
-        may_join = run and max(run[-1].bytes, one.bytes) < _KEPT_BYTES and run[-1].has_offsets == one.has_offsets
-        if run and (not may_join or size > segment_bytes or offsets - 1 > INT32_MAX):
-            yield run
-            run, size, offsets = [], one.bytes, one.next_offset
+        is_alone = one.has_indexes and (is_local or one.has_offsets or one.first_offset >= end)
+        first = one.first_offset if one.has_offsets or (is_alone and not is_local) else end
+        after = first + one.next_offset - one.first_offset
+        if run and (
+            is_alone
+            or was_alone
+            or one.has_offsets != run[-1].has_offsets
+            or size + one.bytes > segment_bytes
+            or after - base - 1 > INT32_MAX
+        ):
+            yield PlannedSegment(base, end, run)
+            run = []
+        if not run:
+            base, size = first, 0
         run.append(one)
+        size += one.bytes
+        end, was_alone = after, is_alone
     if run:
-        yield run
+        yield PlannedSegment(base, end, run)

@@ -3,11 +3,15 @@
 ::
 
     elsewhere   batches ──► StagedPartition ──► StagedSegments in <dst>/.recordpress-staging/<job>           staging
-    driver      commit_staged: offsets ──► journal ──► offsets, indexes and names of all files        commit_staged
+    driver      commit_staged: offsets ──► journal ──► offsets and names of all files                 commit_staged
 
-A task knows neither the segments of other tasks nor the end of the log. A staged segment is read back before it counts.
-Only the segments that tasks report to the driver are committed; segments of failed and duplicate attempts are deleted
-with the job's directory.
+A task does not know how many records other tasks have. Offsets lie outside of the checksums of batches: on a local disk
+the driver writes them into the files. An object cannot be changed. So in a store the driver finds the ends of the
+partitions first, and each task numbers its records from a place of its own after them. Only the names of its segments
+are missing then, and the log leaves out offsets between tasks. Small segments are joined, with consecutive offsets.
+
+A staged segment is read back before it counts. Only the segments that tasks report to the driver are committed;
+segments of failed and duplicate attempts are deleted with the job's directory.
 
 The journal is the commit. Before it exists, the next job deletes the staged segments; afterwards the next job finishes
 the commit.
@@ -17,22 +21,31 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID, uuid4
 
 from recordpress._arguments import INT32_MAX
+from recordpress._file_names import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX
 from recordpress.checksum import crc32c
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileSystem, LocalFileSystem, Writer, remove_if_empty
 from recordpress.files.read_back import publish_checked
+from recordpress.log.check.rebuild import SidecarBuilder
 from recordpress.log.publish.lease import is_gone, owner_bytes, read_owner
-from recordpress.record.header import read_header
+from recordpress.record.header import BatchHeader, moved_header, read_header
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 STAGING = ".recordpress-staging"
+INDEX_SUFFIXES = (INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX)
+KEPT_BYTES = 4 << 20  # larger staged segments keep their file; smaller ones are joined to limit their number
+_OFFSETS_OF_TASK = 1 << 26  # records of a task in one partition, after which the driver assigns the offsets
+_BASE_BYTES = 8  # an entry begins with its base offset
 _OWNER = ".owner.json"
 JOURNAL = "journal.json"
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
@@ -49,7 +62,7 @@ def check_topic(name: str) -> None:
 
 class StagedSegment(NamedTuple):
     """Consecutive batches of one partition in a file of the job, the attempt of a task and the number of the file in
-    it; offsets start at 0 unless the records have offsets (`has_offsets`)."""
+    it. The task chose the offsets unless the records have offsets (`has_offsets`). Large ones have indexes."""
 
     topic: str
     partition: int
@@ -61,11 +74,17 @@ class StagedSegment(NamedTuple):
     first_offset: int
     next_offset: int
     has_offsets: bool
+    has_indexes: bool
+
+    @property
+    def stem(self) -> str:
+        """Its path in the job's directory, and that of its indexes, without a suffix."""
+        return f"{self.attempt}/{_stem(self.topic, self.partition, self.number)}"
 
     @property
     def file(self) -> str:
         """Its path in the job's directory."""
-        return f"{self.attempt}/{staged_name(self.topic, self.partition, self.number)}"
+        return self.stem + LOG_FILE_SUFFIX
 
 
 class MergedSegment(NamedTuple):
@@ -79,8 +98,8 @@ class MergedSegment(NamedTuple):
     others: list[str]
 
 
-def staged_name(topic: str, partition: int, number: int) -> str:
-    return f"{number}.{topic[:_SHOWN]}-{partition}.log"
+def _stem(topic: str, partition: int, number: int) -> str:
+    return f"{number}.{topic[:_SHOWN]}-{partition}"
 
 
 @dataclass(frozen=True)
@@ -91,6 +110,7 @@ class Stage:
     target: str
     job: str
     owner: bytes
+    ends: Mapping[str, int] = field(default_factory=dict)  # of partitions by directory, in a store
 
     @classmethod
     def new(cls, files: FileSystem, target: str, process: int | None = None) -> Stage:
@@ -114,6 +134,12 @@ class Stage:
     @cached_property
     def path(self) -> str:
         return self.files.join(self.root, self.job)
+
+    def first_offset(self, topic: str, partition: int, task: int) -> int:
+        """Return the first offset of the records of a task, of which the driver assigns those on a local disk."""
+        if isinstance(self.files, LocalFileSystem):
+            return 0
+        return self.ends.get(f"{topic}-{partition}", 0) + task * _OFFSETS_OF_TASK
 
     def attempt(self) -> str:
         """Create a directory for one attempt of a task; return its name."""
@@ -163,7 +189,8 @@ def _driver() -> int:
 
 
 class StagedPartition:
-    """Segments of one attempt of a task for one partition; a segment ends before it exceeds `segment_bytes`."""
+    """Segments of one attempt of a task for one partition; a segment ends before it exceeds `segment_bytes`. Batches
+    get offsets from `next_offset` on; with None, the records have offsets."""
 
     def __init__(
         self,
@@ -172,18 +199,22 @@ class StagedPartition:
         numbers: Iterator[int],
         topic: str,
         partition: int,
+        next_offset: int | None,
+        *,
         segment_bytes: int,
-        has_offsets: bool,
+        index_interval_bytes: int,
     ) -> None:
         check_topic(topic)
         self.segments: list[StagedSegment] = []
         self._stage, self._attempt, self._numbers = stage, attempt, numbers
         self._topic, self._partition = topic, partition
         self._most = segment_bytes
-        self._has_offsets = has_offsets
+        self._has_offsets = next_offset is None
+        self._indexes = SidecarBuilder(index_interval_bytes=index_interval_bytes)
         self._writer: Writer | None = None
         self._path = ""
-        self._number = self._bytes = self._crc = self._records = self._first = self._next = 0
+        self._number = self._bytes = self._crc = self._records = self._first = 0
+        self._next = next_offset or 0
 
     def __str__(self) -> str:
         return f"{self._topic}-{self._partition}"
@@ -196,43 +227,53 @@ class StagedPartition:
     def write(self, batch: bytes) -> None:
         """Append one batch of magic 2."""
         header = read_header(batch)
-        first = header.base_offset if self._has_offsets else self._next
-        last = first + header.last_offset - header.base_offset
-        if self._writer is not None and self._ends_before(len(batch), first, last):
+        base = header.base_offset if self._has_offsets else self._next
+        data: Buffer = batch
+        if base != header.base_offset:
+            data = bytearray(batch)
+            data[:_BASE_BYTES] = base.to_bytes(_BASE_BYTES, "big")
+        moved = moved_header(header, self._bytes, base)
+        if self._writer is not None and self._ends_before(moved):
             self.close()
-            first, last = (first, last) if self._has_offsets else (0, last - first)
-        writer = self._open(first) if self._writer is None else self._writer
-        writer.write(batch)
-        self._crc = crc32c(batch, self._crc)
-        self._bytes += len(batch)
+        if self._writer is None:
+            self._writer = self._open(base)
+            moved = moved_header(header, 0, base)
+        self._writer.write(data)
+        self._indexes.add(moved)
+        self._crc = crc32c(data, self._crc)
+        self._bytes += header.size
         self._records += header.records_count
-        self._next = last + 1
+        self._next = moved.next_offset
 
-    def _ends_before(self, size: int, first: int, last: int) -> bool:
+    def _ends_before(self, batch: BatchHeader) -> bool:
         """Return whether a new segment must begin, by LogSegment.shouldRoll or because offsets go back."""
-        return self._bytes + size > self._most or first < self._next or last - self._first > INT32_MAX
+        return (
+            self._bytes + batch.size > self._most
+            or batch.base_offset < self._next
+            or batch.last_offset - self._first > INT32_MAX
+        )
 
     def _open(self, first: int) -> Writer:
         files = self._stage.files
         self._number = next(self._numbers)
-        name = staged_name(self._topic, self._partition, self._number)
-        self._path = files.join(self._stage.path, self._attempt, name)
-        self._writer = writer = files.upload(self._path)
+        self._path = files.join(self._stage.path, self._attempt, _stem(self._topic, self._partition, self._number))
+        writer = files.upload(self._path + LOG_FILE_SUFFIX)
         self._bytes = self._crc = self._records = 0
         self._first = self._next = first
+        self._indexes.begin(first)
         return writer
 
     def close(self) -> None:
-        """End the file, read it back and compare its checksum, unless the commit reads it in a store anyway."""
+        """End the file, read it back and compare its checksum, and write the indexes of a file that is not joined."""
         writer, self._writer = self._writer, None
         if writer is None:
             return
+        files, has_indexes = self._stage.files, self._bytes >= KEPT_BYTES
         with writer:
-            files = self._stage.files
-            if isinstance(files, LocalFileSystem):
-                publish_checked(writer, files, self._path, self._bytes, self._crc)
-            else:
-                writer.publish()
+            publish_checked(writer, files, self._path + LOG_FILE_SUFFIX, self._bytes, self._crc)
+        indexes = self._indexes.end().files(with_snapshot=False)
+        for suffix in INDEX_SUFFIXES if has_indexes else ():
+            files.write_file(self._path + suffix, indexes[suffix])
         self.segments.append(
             StagedSegment(
                 self._topic,
@@ -245,10 +286,9 @@ class StagedPartition:
                 self._first,
                 self._next,
                 self._has_offsets,
+                has_indexes,
             )
         )
-        if not self._has_offsets:
-            self._next = 0
 
     def discard(self) -> None:
         """Discard the file that is being written."""
