@@ -30,6 +30,11 @@ PRODUCER_SNAPSHOT_FILE_SUFFIX = ".snapshot"
 LEADER_EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
 
+# ours, in a log dir that Spark's sink writes; brokers ignore unknown files, Spark and Hive those with an underscore
+STAGING = ".recordpress-staging"
+COMMIT_PREFIX = "_recordpress-commit-"
+SUCCESS = "_SUCCESS"  # as in Hadoop's FileOutputCommitter: no job is half done
+
 # The kind of a file by the end of its name.
 _WITHOUT_RECORDS = {
     INDEX_FILE_SUFFIX: "an offset index",

@@ -24,9 +24,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.spark]
 from pyspark import cloudpickle
 
 from recordpress.files import _arrow, _interface
-from recordpress.log import verify
+from recordpress.log import _commits, verify
 from recordpress.log.publish import (
-    _commits,
     _journal,
     _roll_forward,
     commit_staged as _publish,

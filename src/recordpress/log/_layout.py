@@ -17,9 +17,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from recordpress._arguments import INT32_MAX, INT64_MAX
-from recordpress._file_names import LOG_FILE_SUFFIX, TopicPartition
-from recordpress.errors import InvalidArgumentError
+from recordpress._file_names import COMMIT_PREFIX, LOG_FILE_SUFFIX, STAGING, SUCCESS, TopicPartition
+from recordpress.errors import InvalidArgumentError, StorageError
 from recordpress.files import FileInfo, FileSystem, LocalFileSystem, check_regular
+from recordpress.log._interrupted import Interrupted, interrupted_jobs
 from recordpress.log._segment import Partition, Segment, with_last
 from recordpress.log._tiered import MANIFEST_SUFFIX, TieredSegment
 from recordpress.log.findings import Finding
@@ -44,6 +45,8 @@ _UNFINISHED_DIRECTORIES = {
     "-future": "is a replica that is being moved",
     "-stray": "no longer belongs to this broker",
 }
+_UNFINISHED_JOB = "a job has not published all of its files; if it was interrupted, the next write finishes it"
+_MOST_READINGS = 5  # of a log dir that jobs change meanwhile
 _UNFINISHED_COPY = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 
@@ -55,6 +58,7 @@ class Layout:
         self.root = root
         self.partitions: list[Partition] = []
         self.skipped: list[Finding] = []
+        self._interrupted: dict[str, Interrupted] = {}  # by the name of the partition's directory
 
     # --- directories --------------------------------------------------------------------------------------------
 
@@ -62,12 +66,32 @@ class Layout:
         """Read a root of any kind."""
         entries = self.files.list(self.root)
         name = self.files.name(self.root)
+        if any(SEGMENT_FILE.fullmatch(entry.name) for entry in entries) and _LIKE_A_PARTITION.fullmatch(name):
+            self._interrupted = _interrupted_jobs(self.files, self.files.parent(self.root), name)
         if self._read_partition(self.root, name, entries):
             self._refuse_nested(entries)
             return
         if not self._read_topic(self.root, name, entries):
+            self._read_children(entries)
+
+    def _read_children(self, entries: list[FileInfo]) -> None:
+        """Read the entries of a log dir; read them again if a job of Spark's sink began to publish, or ended."""
+        for _ in range(_MOST_READINGS):
+            self.partitions, self.skipped = [], []
+            self._interrupted = self._jobs_of(entries)
             for entry in entries:
                 self._read_child(entry)
+            if not any(entry.name in (STAGING, SUCCESS) for entry in entries):
+                return
+            before, entries = _version(entries), self.files.list(self.root)
+            if (_version(entries), self._jobs_of(entries)) == (before, self._interrupted):
+                return
+        message = "jobs published while the log was listed: of the last one a part may be missing"
+        self.skipped.append(Finding(self.files.url(self.root), None, None, None, SUCCESS, message))
+
+    def _jobs_of(self, entries: list[FileInfo]) -> dict[str, Interrupted]:
+        names = {entry.name for entry in entries}
+        return _interrupted_jobs(self.files, self.root) if STAGING in names and SUCCESS not in names else {}
 
     def read_segment(self, path: str) -> None:
         """Read one segment of a root; the other files only show whether it is the last."""
@@ -114,10 +138,22 @@ class Layout:
             segments = self._segments(entries, _TIERED_FILE, self._tiered_segment)
         else:
             return False
+        if name in self._interrupted:
+            segments = self._without_interrupted(path, self._interrupted[name], segments)
+            if not segments:
+                return False
         topic, number = topic_partition or (None, None)
         others = {entry.name: entry for entry in entries if entry.is_file and not entry.name.endswith(LOG_FILE_SUFFIX)}
         self.partitions.append(Partition(topic, number, self.files.url(path), with_last(segments), others))
         return True
+
+    def _without_interrupted(self, path: str, job: Interrupted, segments: list[Segment]) -> list[Segment]:
+        """Leave out what an unfinished job adds."""
+        kept = [one for one in segments if job.first_offset is None or one.base_offset < job.first_offset]
+        if len(kept) < len(segments):
+            message = f"{_UNFINISHED_JOB}. Until then its offsets, from {job.first_offset} on, are left out"
+            self.skipped.append(Finding(self.files.url(path), None, None, job.first_offset, SUCCESS, message))
+        return kept
 
     def _named(self, path: str, name: str) -> tuple[str, int] | None:
         """Return the topic and partition in the name of a broker's directory; None for a flat folder of segments."""
@@ -212,6 +248,29 @@ class Layout:
 
     def _skip(self, entry: FileInfo, message: str, rule: str) -> None:
         self.skipped.append(Finding(self.files.url(entry.path), None, entry.size, None, rule, message))
+
+
+def partition_in(files: FileSystem, directory: str) -> Partition | None:
+    """Return the partition in a directory, whatever jobs are doing with it; None without a segment."""
+    layout = Layout(files, directory)
+    layout._read_partition(directory, files.name(directory), files.list(directory))
+    return layout.partitions[0] if layout.partitions else None
+
+
+def _interrupted_jobs(files: FileSystem, log_dir: str, wanted: str | None = None) -> dict[str, Interrupted]:
+    """Return what jobs of Spark's sink have not published completely; raise an error if they replace a partition that
+    is wanted, by default any."""
+    found = interrupted_jobs(files, log_dir)
+    if any(job.replaces and wanted in (None, name) for name, job in found.items()):
+        raise StorageError(
+            f"{_UNFINISHED_JOB}. It replaces partitions, which nobody can read until then", file=files.url(log_dir)
+        )
+    return found
+
+
+def _version(entries: list[FileInfo]) -> list[tuple[str, float | None]]:
+    """Return what changes in the entries of a log dir when a job publishes."""
+    return [(one.name, one.modified) for one in entries if one.name == SUCCESS or one.name.startswith(COMMIT_PREFIX)]
 
 
 def _ending(name: str, endings: Iterable[str]) -> str | None:

@@ -25,14 +25,13 @@ from typing import Any, NamedTuple
 from recordpress._file_names import TopicPartition
 from recordpress.errors import CorruptRecordError
 from recordpress.files import FileSystem, RandomAccessFile
+from recordpress.log._interrupted import JOURNAL, JOURNAL_FORM, JOURNAL_RULE
 from recordpress.log._json_lines import read_lines, write_lines
-from recordpress.log.publish.staging import JOURNAL, StagedSegment
+from recordpress.log.publish.staging import StagedSegment
 
 WRITES = "_recordpress-writes.json"  # brokers ignore unknown files
 STREAMS = "_recordpress-streams.json"
 _LARGEST = 1 << 28  # bytes of the files above, which have at most 10,000 entries
-_FORM = 2
-_RULE = "journal of staged segments"
 _ATTEMPT = re.compile("[0-9a-f]{32}")
 
 
@@ -107,7 +106,7 @@ class Journal:
 
     def _lines(self, partitions: Iterable[PlannedPartition]) -> Iterator[Any]:
         yield {
-            "journal": _FORM,
+            "journal": JOURNAL_FORM,
             "index_interval_bytes": self.index_interval_bytes,
             "write_id": self.write_id,
             "batch_id": self.batch_id,
@@ -133,8 +132,8 @@ def read_journal(files: FileSystem, path: str) -> Journal | None:
     """Read the journal in a job's directory; None if the job wrote none."""
     try:
         with files.open(files.join(path, JOURNAL)) as file, _checked(file):
-            first = next(read_lines(file, _RULE), None)
-            if not isinstance(first, dict) or first["journal"] != _FORM:
+            first = next(read_lines(file, JOURNAL_RULE), None)
+            if not isinstance(first, dict) or first["journal"] != JOURNAL_FORM:
                 raise ValueError("another release, or another program, wrote it")
             write_id, batch_id = first["write_id"], first["batch_id"]
             return Journal(
@@ -181,7 +180,7 @@ def _read(files: FileSystem, path: str, missing: Any) -> tuple[Any, str]:
 
 def _partitions(file: RandomAccessFile) -> Iterator[PlannedPartition]:
     with _checked(file):
-        lines = read_lines(file, _RULE)
+        lines = read_lines(file, JOURNAL_RULE)
         next(lines)
         count, partition, place, expected = 1, None, None, None
         for line in lines:
@@ -235,4 +234,6 @@ def _checked(file: RandomAccessFile) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, LookupError) as error:
-        raise CorruptRecordError(f"not a journal of recordpress: {error}"[:300], file=file.name, rule=_RULE) from None
+        raise CorruptRecordError(
+            f"not a journal of recordpress: {error}"[:300], file=file.name, rule=JOURNAL_RULE
+        ) from None

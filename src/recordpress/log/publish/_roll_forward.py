@@ -15,7 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from recordpress._file_names import LEADER_EPOCH_CHECKPOINT, LOG_FILE_SUFFIX, PRODUCER_SNAPSHOT_FILE_SUFFIX
+from recordpress._file_names import (
+    LEADER_EPOCH_CHECKPOINT,
+    LOG_FILE_SUFFIX,
+    PRODUCER_SNAPSHOT_FILE_SUFFIX,
+    SUCCESS,
+)
 from recordpress.checksum import crc32c
 from recordpress.errors import CorruptRecordError, RecordpressError, StorageError
 from recordpress.files import FileSystem, LocalFileSystem, remove_if_empty, sync_directory
@@ -32,7 +37,6 @@ from recordpress.log.publish._journal import (
     written_ids,
 )
 from recordpress.log.publish._stamp import Stamp, headers_of, stamp_in_place
-from recordpress.log.publish.complete_directory import SUCCESS
 from recordpress.log.publish.staging import INDEX_SUFFIXES, StagedSegment
 from recordpress.log.sidecars.checkpoints import leader_epochs_bytes
 from recordpress.log.sidecars.producer_snapshot import ProducerState, read_snapshot, snapshot_bytes

@@ -27,11 +27,11 @@ from recordpress._arguments import INT32_MAX
 from recordpress._file_names import LOG_FILE_SUFFIX, TopicPartition
 from recordpress.errors import InvalidArgumentError, RecordpressError, StorageError
 from recordpress.files import FileInfo, FileSystem, LocalFileSystem, remove_if_empty
+from recordpress.log._commits import Commit, add_commit, last_commit
 from recordpress.log._end_offset import end_offset
-from recordpress.log._layout import SEGMENT_FILE
-from recordpress.log._open import open_paths
+from recordpress.log._interrupted import JOURNAL, is_committed, staged_jobs
+from recordpress.log._layout import SEGMENT_FILE, partition_in
 from recordpress.log.check.broker_lock import refuse_running_broker
-from recordpress.log.publish._commits import Commit, add_commit, last_commit
 from recordpress.log.publish._journal import (
     Journal,
     PlannedFile,
@@ -45,12 +45,10 @@ from recordpress.log.publish._roll_forward import CALLS_AT_ONCE, for_each, prepa
 from recordpress.log.publish.lease import HeldError, file_lock, lease, wait_for_others
 from recordpress.log.publish.staging import (
     INDEX_SUFFIXES,
-    JOURNAL,
     MergedSegment,
     Stage,
     StagedSegment,
     is_dead,
-    staged_jobs,
 )
 
 Scope: TypeAlias = Literal["topics", "path"]
@@ -211,18 +209,8 @@ def _was_written(stage: Stage, write_id: str, batch_id: int | None) -> bool:
 
 def withdraw(stage: Stage) -> None:
     """Delete a job's directory, unless it was committed: then the next commit finishes it."""
-    if not _is_committed(stage, stage.path, last_commit(stage.files, stage.target)):
+    if not is_committed(stage.files, stage.path, last_commit(stage.files, stage.target)):
         stage.clear()
-
-
-def _is_committed(stage: Stage, path: str, last: Commit) -> bool:
-    if not isinstance(stage.files, LocalFileSystem):
-        return stage.files.name(path) == last.job
-    try:
-        stage.files.info(stage.files.join(path, JOURNAL))
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def check_target(files: FileSystem, target: str) -> None:
@@ -282,7 +270,7 @@ def _settle(stage: Stage, last: Commit) -> None:
     for path in staged_jobs(stage.files, stage.root):
         if path == stage.path:
             continue
-        if _is_committed(stage, path, last):
+        if is_committed(stage.files, path, last):
             _finish(stage.files, stage.target, path)
         elif stage.replaces(stage.files.name(path)) or _is_over(stage.files, path):
             stage.files.delete_directory(path)
@@ -388,13 +376,10 @@ def _ends(stage: Stage, directories: Iterable[str], *, complete: bool) -> dict[s
 
 def _end_of(files: FileSystem, directory: str, complete: bool) -> int | None:
     try:
-        names = [info.name for info in files.list(directory)]
+        partition = partition_in(files, directory)
     except FileNotFoundError:
         return None
-    if not any(name.endswith(LOG_FILE_SUFFIX) for name in names):
-        return None
-    [partition] = open_paths(directory, files).partitions
-    return end_offset(partition, complete=complete)
+    return None if partition is None else end_offset(partition, complete=complete)
 
 
 def _replaced(stage: Stage, staged: Sequence[StagedSegment], overwrite: Scope | None) -> dict[str, list[str]]:

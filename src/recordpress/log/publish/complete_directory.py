@@ -10,11 +10,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from recordpress._file_names import SUCCESS
 from recordpress.files import FileInfo, FileSystem, LocalFileSystem, is_unfinished, named, resolve
 from recordpress.log.publish.lease import is_lease
 from recordpress.log.publish.work_directory import WorkDirectory, locked_work, refuse
 
-SUCCESS = "_SUCCESS"  # as in Hadoop's FileOutputCommitter
 UNFINISHED = "_recordpress-unfinished"  # Spark and Hive ignore names with an underscore
 
 

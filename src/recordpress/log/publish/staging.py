@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID, uuid4
 
 from recordpress._arguments import INT32_MAX
-from recordpress._file_names import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX
+from recordpress._file_names import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX, STAGING, TIME_INDEX_FILE_SUFFIX
 from recordpress.checksum import crc32c
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileSystem, LocalFileSystem, Writer, remove_if_empty
@@ -41,13 +41,11 @@ from recordpress.record.header import BatchHeader, moved_header, read_header
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-STAGING = ".recordpress-staging"
 INDEX_SUFFIXES = (INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX)
 KEPT_BYTES = 4 << 20  # larger staged segments keep their file; smaller ones are joined to limit their number
 _OFFSETS_OF_TASK = 1 << 26  # records of a task in one partition, after which the driver assigns the offsets
 _BASE_BYTES = 8  # an entry begins with its base offset
 _OWNER = ".owner.json"
-JOURNAL = "journal.json"
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _SHOWN = 100  # characters of a topic: all 249 and the rest would be too long for a file name
 
@@ -295,14 +293,3 @@ class StagedPartition:
         writer, self._writer = self._writer, None
         if writer is not None:
             writer.discard()
-
-
-def staged_jobs(files: FileSystem, root: str) -> Iterator[str]:
-    """Return the directories of all jobs."""
-    try:
-        found = files.list(root)
-    except FileNotFoundError:
-        return
-    for info in found:
-        if info.is_directory and not info.is_link:
-            yield info.path

@@ -9,10 +9,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
+from recordpress._file_names import COMMIT_PREFIX
 from recordpress.errors import StorageError
 from recordpress.files import FileSystem
 
-_PREFIX = "_recordpress-commit-"  # brokers ignore unknown files, Spark and Hive those with an underscore
 _LARGEST = 4096  # bytes to read of a commit; ours are far smaller
 
 
@@ -49,14 +49,14 @@ def add_commit(files: FileSystem, target: str, last: Commit, job: str) -> None:
 
 def _numbers(files: FileSystem, target: str) -> list[int]:
     try:
-        names = [info.name for info in files.list(target) if info.name.startswith(_PREFIX)]
+        names = [info.name for info in files.list(target) if info.name.startswith(COMMIT_PREFIX)]
     except FileNotFoundError:
         return []
-    return [int(number) for name in names if (number := name.removeprefix(_PREFIX)).isdecimal()]
+    return [int(number) for name in names if (number := name.removeprefix(COMMIT_PREFIX)).isdecimal()]
 
 
 def _path(files: FileSystem, target: str, number: int) -> str:
-    return files.join(target, f"{_PREFIX}{number:020}")
+    return files.join(target, f"{COMMIT_PREFIX}{number:020}")
 
 
 def _job(files: FileSystem, target: str, number: int) -> str:

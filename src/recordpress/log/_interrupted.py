@@ -1,0 +1,94 @@
+"""Jobs that are committed, but not carried out completely: what readers leave out of their log dir.
+
+A job deletes ``_SUCCESS`` before its files appear one by one, and writes it after them. So a log dir that has a staging
+directory, and no ``_SUCCESS``, may hold a part of a job, which the job's journal describes
+(recordpress.log.publish._journal).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from recordpress._file_names import STAGING, SUCCESS
+from recordpress.errors import CorruptRecordError
+from recordpress.files import FileSystem, LocalFileSystem
+from recordpress.log._commits import Commit, last_commit
+from recordpress.log._json_lines import read_lines
+
+JOURNAL = "journal.json"
+JOURNAL_FORM = 2
+JOURNAL_RULE = "journal of staged segments"
+
+
+@dataclass(slots=True)
+class Interrupted:
+    """Change of a partition that may be carried out in part: the first offset that it adds, and whether it replaces
+    the files before."""
+
+    first_offset: int | None = None
+    replaces: bool = False
+
+
+def interrupted_jobs(files: FileSystem, target: str) -> dict[str, Interrupted]:
+    """Return the partitions that unfinished jobs change, by the names of their directories."""
+    root, found = files.join(target, STAGING), dict[str, Interrupted]()
+    if not is_there(files, root) or is_there(files, files.join(target, SUCCESS)):
+        return found
+    last = last_commit(files, target)
+    for path in staged_jobs(files, root):
+        if is_committed(files, path, last):
+            with suppress(FileNotFoundError):  # it has ended
+                found |= _changes(files, files.join(path, JOURNAL))
+    return found
+
+
+def _changes(files: FileSystem, path: str) -> dict[str, Interrupted]:
+    """Read a journal for the partitions that it changes; a merge changes none for readers."""
+    found: dict[str, Interrupted] = {}
+    with files.open(path) as file:
+        try:
+            lines = read_lines(file, JOURNAL_RULE)
+            first = next(lines)
+            if first["journal"] != JOURNAL_FORM:
+                raise ValueError("another release, or another program, wrote it")
+            if first["merges"]:
+                return found
+            change = Interrupted()
+            for line in lines:
+                if isinstance(line, dict) and "directory" in line:
+                    change = found[line["directory"]] = Interrupted()
+                elif isinstance(line, str):
+                    change.replaces = True
+                elif isinstance(line, list) and len(line) == 2 and change.first_offset is None:
+                    change.first_offset = int(line[0])
+        except (ValueError, TypeError, LookupError, StopIteration) as error:
+            raise CorruptRecordError(
+                f"not a journal of recordpress: {error}"[:300], file=file.name, rule=JOURNAL_RULE
+            ) from None
+    return found
+
+
+def staged_jobs(files: FileSystem, root: str) -> Iterator[str]:
+    """Return the directories of all jobs."""
+    with suppress(FileNotFoundError):
+        for info in files.list(root):
+            if info.is_directory and not info.is_link:
+                yield info.path
+
+
+def is_committed(files: FileSystem, path: str, last: Commit) -> bool:
+    """Return whether the job in a staging directory was committed, if `last` is the last commit."""
+    if not isinstance(files, LocalFileSystem):
+        return files.name(path) == last.job
+    return is_there(files, files.join(path, JOURNAL))
+
+
+def is_there(files: FileSystem, path: str) -> bool:
+    """Return whether something has this path."""
+    try:
+        files.info(path)
+    except FileNotFoundError:
+        return False
+    return True
