@@ -15,6 +15,7 @@ import oracle
 import recordpress
 from recordpress.files import LocalFileSystem
 from recordpress.log import Finding, _extent, _file_records, splits
+from recordpress.log.growing import after_gap
 
 COLUMNS = ["topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers"]
 KINDS = ("v2",) * 8 + ("transaction",) * 8 + ("marker",) * 4 + ("gaps", "empty", "large")
@@ -172,6 +173,20 @@ def test_offsets_that_are_too_many_for_tasks_of_so_few(tmp_path: Path) -> None:
         splits.plan(partitions, 1 << 30, most_offsets=10)
     assert caught.value.field == "most_offsets"
     assert len(splits.plan(partitions, 1 << 30, most_offsets=1 << 36)) == 16
+
+
+def test_gaps_between_segments_are_no_offsets_to_read(tmp_path: Path) -> None:
+    """Tasks of Spark's sink number their records from places that are far apart."""
+    directory = tmp_path / "t-0"
+    directory.mkdir()
+    bases = [0, 1 << 26, 1 << 27]
+    for base in bases:
+        (directory / f"{base:020}.log").write_bytes(recordpress.write_records([b"value"] * 20, base_offset=base))
+    partitions = recordpress.open_log(directory).partitions
+    assert len(splits.plan(partitions, 1 << 30, most_offsets=10)) == 6
+    assert [after_gap(partitions[0], at) for at in (0, 19, 20, 99, bases[1], bases[1] + 20, bases[2] + 20)] == [
+        0, 19, bases[1], bases[1], bases[1], bases[2], bases[2] + 20,
+    ]  # fmt: skip
 
 
 def test_a_batch_in_a_value_is_no_place_to_begin(tmp_path: Path) -> None:

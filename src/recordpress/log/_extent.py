@@ -90,6 +90,14 @@ def end_of(segment: Segment) -> int | None:
     return None if extent is None else extent[1]
 
 
+def end_before(segment: Segment, following: int) -> int:
+    """The offset after a segment that precedes one with the base offset `following`. The segment is read only if it has
+    fewer bytes than offsets: Spark's sink leaves large gaps in stores."""
+    if following - segment.base_offset <= (segment.size or 0):
+        return following
+    return min(end_of(segment) or following, following)
+
+
 def _last_headers(segment: Segment, file: FileRecords) -> HeaderWalk:
     """Return a walk that reached the end, or damage."""
     if INDEX_FILE_SUFFIX not in segment.files and file.size > _TAIL_BYTES:

@@ -17,12 +17,13 @@ from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import RecordpressError
 from recordpress.log._end_offset import end_offset
+from recordpress.log._extent import end_before
 from recordpress.log._open import found_at
 from recordpress.log._part_isolation import isolation_of_part
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.sidecars.offset_index import OffsetIndex, read_offset_index
 
-__all__ = ["SegmentRange", "end_by_bytes", "partitions_at", "readable_end", "segment_ranges"]
+__all__ = ["SegmentRange", "after_gap", "end_by_bytes", "partitions_at", "readable_end", "segment_ranges"]
 
 
 class SegmentRange(NamedTuple):
@@ -67,6 +68,16 @@ def segment_ranges(partition: Partition, start: int, end: int) -> list[SegmentRa
         if here < after:
             found.append(SegmentRange(partition.segments[number], here, after))
     return found
+
+
+def after_gap(partition: Partition, offset: int) -> int:
+    """Return the first offset of the following segment if no record of the one before has this offset or a later one,
+    else the offset."""
+    bases = [segment.base_offset for segment in partition.segments]
+    number = bisect_right(bases, offset)
+    if not 0 < number < len(bases):
+        return offset
+    return bases[number] if end_before(partition.segments[number - 1], bases[number]) <= offset else offset
 
 
 def end_by_bytes(part: SegmentRange, most_bytes: int) -> tuple[int, int]:

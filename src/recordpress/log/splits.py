@@ -30,6 +30,7 @@ from recordpress.log._extent import (
     Extent,
     Window,
     begins_before_its_name,
+    end_before,
     end_of,
     extent_of,
     is_checked,
@@ -379,7 +380,9 @@ def _cut_by_offset(split: LogSplit, offsets: int, count: int) -> Iterator[tuple[
 
 def _offsets_in(split: LogSplit, partition: Partition, following: int | None) -> int:
     first = max(split.segments[0].base_offset, split.start_offset or 0)
-    end = split.end_offset if split.end_offset is not None else following
+    if following is not None:
+        following = end_before(split.segments[0], following)
+    end = min((one for one in (split.end_offset, following) if one is not None), default=None)
     if end is None:
         end = end_offset(partition)
     return max(end - first, 0)

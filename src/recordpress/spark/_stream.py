@@ -17,7 +17,7 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from recordpress.errors import CorruptRecordError, InvalidArgumentError
 from recordpress.log import Partition, end_offset
-from recordpress.log.growing import SegmentRange, end_by_bytes, partitions_at, readable_end, segment_ranges
+from recordpress.log.growing import SegmentRange, after_gap, end_by_bytes, partitions_at, readable_end, segment_ranges
 from recordpress.log.splits import with_checks
 from recordpress.spark._offsets import Range
 from recordpress.spark._stores import located
@@ -183,7 +183,8 @@ class GrowingLog:
 
     def _ends(self, readable: dict[Key, tuple[Partition, int, int]], limit: Any) -> dict[Key, int]:
         if isinstance(limit, limits.ReadMaxRows):
-            return by_offsets({key: (first, end) for key, (_, first, end) in readable.items()}, limit.max_rows)
+            ends = by_offsets({key: (first, end) for key, (_, first, end) in readable.items()}, limit.max_rows)
+            return {key: min(after_gap(readable[key][0], end), readable[key][2]) for key, end in ends.items()}
         if isinstance(limit, limits.ReadMaxFiles):
             return by_segments(readable, most_files=limit.max_files)
         if isinstance(limit, limits.ReadMaxBytes):
