@@ -102,7 +102,13 @@ class WriteOptions:
     max_message_bytes: int = option(
         "max.message.bytes", number(INT32_MAX, _LEAST_BATCH), "A larger batch is an error, as at a broker.", 1048588
     )
-    segment_bytes: int = option("segment.bytes", number(INT32_MAX), "Maximum size of a segment in bytes.", 1 << 30)
+    segment_bytes: int = option(
+        "segment.bytes",
+        number(INT32_MAX),
+        "Maximum size of a segment in bytes. Segments of tasks that are smaller than 4 MiB are joined; larger ones keep"
+        " their file, and in an object store leave gaps in the offsets between tasks.",
+        1 << 30,
+    )
     index_interval_bytes: int = option(
         "index.interval.bytes", number(INT32_MAX), "Bytes of a segment between entries of its indexes.", 4096
     )
