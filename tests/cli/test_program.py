@@ -124,7 +124,7 @@ _recordpress_completion""",
     ("words", "completed"),
     [
         ("recordpress trans", ["transcode"]),
-        ("recordpress comp", ["compact", "completion"]),
+        ("recordpress comp", ["compare", "compact", "completion"]),
         ("recordpress verify --che", ["--check"]),
         ("recordpress verify --check r", ["record"]),
         ("recordpress transcode --codec z", ["zstd"]),
@@ -148,7 +148,7 @@ def test_a_shell_completes_a_line(shell: str, words: str, completed: list[str]) 
 
 def test_completion_knows_verbs_and_options(run: Run) -> None:
     words = run(_RECORDPRESS_COMPLETE="bash_complete", COMP_WORDS="recordpress comp", COMP_CWORD="1")
-    assert words.lines == ["plain,compact", "plain,completion"]
+    assert words.lines == ["plain,compare", "plain,compact", "plain,completion"]
     shells = run(_RECORDPRESS_COMPLETE="bash_complete", COMP_WORDS="recordpress completion ", COMP_CWORD="2")
     assert shells.lines == ["plain,bash", "plain,zsh", "plain,fish"]
 

@@ -26,6 +26,7 @@ CALLS = {
     "fits": ["fits", "{log}", "--batch-size", "4000"],
     "scan": ["scan", "{damaged}"],
     "verify": ["verify", "{damaged}"],
+    "compare": ["compare", "{log}", "{damaged}"],
     "repair": ["repair", "{damaged}", "{new}"],
     "reindex": ["reindex", "{one}", "--target", "{new}"],
     "transcode": ["transcode", "{log}", "{new}", "--codec", "zstd"],

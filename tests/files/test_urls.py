@@ -232,6 +232,7 @@ COMMANDS = {
     "analyze": [[], ["--report", ..., DEMO]],
     "train": [["--size", "1k"], ["--output", ..., DEMO], ["--store", ..., DEMO]],
     "find": [["--value", "x"]],
+    "compare": [[..., DEMO], [DEMO, ...]],
     "repair": [[..., "/tmp/never"], [DEMO, ...]],
     "reindex": [[], ["--target", ..., DEMO]],
     "transcode": [["--codec", "zstd", ..., "/tmp/never"], ["--codec", "zstd", DEMO, ...]],

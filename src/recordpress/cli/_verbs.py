@@ -13,6 +13,7 @@ VERBS = {
     "tail": "Print the last records of each partition.",
     "find": "Find records by key, value or header.",
     "verify": "Check whether a log is as a broker would have left it.",
+    "compare": "Check whether two logs hold the same records.",
     "scan": "Find all damage in a log, and the result of a broker's recovery.",
     "repair": "Copy all intact batches of a damaged log.",
     "reindex": "Rebuild the indexes and the other files next to a log.",

@@ -12,7 +12,7 @@ from recordpress.cli._findings import number_of, plural, print_findings, print_l
 from recordpress.cli._output import print_json, say, size
 from recordpress.cli._progress import Progress
 from recordpress.codecs import CodecRegistry
-from recordpress.log import VerifyReport, verify
+from recordpress.log import Log, VerifyReport, verify
 
 
 @verb(
@@ -43,6 +43,8 @@ def command(
     Changes nothing. The log may be in use: an entry that is being appended may then be a finding.
 
     `recordpress scan` also finds damage, and prints the result of a broker's recovery."""
+    if len(paths.paths) > 1:
+        _refuse_two_trees(paths.opened(codecs))
     with Progress("verifying") as progress:
         report = verify(paths.given(), check, codecs=codecs, progress=progress)
     if as_json:
@@ -53,6 +55,19 @@ def command(
         say(f"{number_of(report.findings)}: {_totals(report)}")
     _suggest(report, paths)
     return status_of(report.findings)
+
+
+def _refuse_two_trees(log: Log) -> None:
+    """Raise an error for a partition of which several directories have a segment with the same base offset."""
+    for partition in log.partitions:
+        found: dict[int, str] = {}
+        for segment in partition.segments:
+            other = found.setdefault(segment.base_offset, segment.url)
+            if other != segment.url:
+                raise click.UsageError(
+                    f"{partition} is in {other} and in {segment.url}: verify checks one log; "
+                    "recordpress compare LEFT RIGHT compares two"
+                )
 
 
 def _totals(report: VerifyReport) -> str:
