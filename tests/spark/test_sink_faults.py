@@ -239,6 +239,28 @@ def test_a_process_that_is_signalled_between_any_two_steps(sent: signal.Signals,
     assert ended > 25
 
 
+def test_a_job_that_died_before_it_named_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its directory is deleted; a live job whose directory was deleted at that moment makes it again."""
+    for name in ("1" * 32, "2" * 32):
+        (tmp_path / ".recordpress-staging" / name).mkdir(parents=True)
+    (tmp_path / ".recordpress-staging" / name / f".a.{'0' * 32}").touch()
+    writes: list[str] = []
+    write_file = LocalFileSystem.write_file
+
+    def late(files: Any, path: str, data: bytes) -> None:
+        if path.endswith(".owner.json"):
+            writes.append(path)
+            if len(writes) == 1:
+                Path(path).parent.rmdir()
+        write_file(files, path, data)
+
+    monkeypatch.setattr(LocalFileSystem, "write_file", late)
+    write(tmp_path, [drawn(50)], topic="t", partitions="2")
+    assert len(writes) > 1 and writes[0] == writes[1]
+    assert sum(map(len, stored(tmp_path).values())) == 50
+    assert is_clean(tmp_path)
+
+
 def test_two_jobs_at_once(tmp_path: Path) -> None:
     jobs = [started(tmp_path, [drawn(200, seed)], topic="t", partitions="3") for seed in range(6)]
     threads = [threading.Thread(target=writer.commit, args=(messages,)) for writer, messages in jobs]

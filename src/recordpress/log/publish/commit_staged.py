@@ -26,7 +26,7 @@ from typing import Literal, TypeAlias, TypeVar
 from recordpress._arguments import INT32_MAX
 from recordpress._file_names import LOG_FILE_SUFFIX, TopicPartition
 from recordpress.errors import InvalidArgumentError, RecordpressError, StorageError
-from recordpress.files import FileInfo, FileSystem, LocalFileSystem, remove_if_empty
+from recordpress.files import FileInfo, FileSystem, LocalFileSystem, is_unfinished, remove_if_empty
 from recordpress.log._commits import Commit, add_commit, last_commit
 from recordpress.log._end_offset import end_offset
 from recordpress.log._interrupted import JOURNAL, is_committed, staged_jobs
@@ -280,6 +280,8 @@ def _is_over(files: FileSystem, path: str) -> bool:
     dead = is_dead(files, path)
     if dead is not None:
         return dead
+    if all(is_unfinished(info.name) for info in files.list(path)):  # a job names its process first
+        return True
     times = [info.modified for info in _tree(files, path)]
     newest = max((one for one in times if one is not None), default=None)
     return newest is not None and time.time() - newest > _FORGOTTEN

@@ -45,6 +45,7 @@ INDEX_SUFFIXES = (INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX)
 KEPT_BYTES = 4 << 20  # larger staged segments keep their file; smaller ones are joined to limit their number
 _OFFSETS_OF_TASK = 1 << 26  # records of a task in one partition, after which the driver assigns the offsets
 _BASE_BYTES = 8  # an entry begins with its base offset
+_TRIES = 3  # chosen, not measured: other jobs look into the directory once each
 _OWNER = ".owner.json"
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _SHOWN = 100  # characters of a topic: all 249 and the rest would be too long for a file name
@@ -152,8 +153,14 @@ class Stage:
 
     def _name_owner(self, name: str) -> None:
         """Write a file that names the process: each attempt its own, as some stores limit how often one changes."""
-        self.files.make_directory(self.path)
-        self.files.write_file(self.files.join(self.path, name + _OWNER), self.owner)
+        for left in reversed(range(_TRIES)):
+            self.files.make_directory(self.path)
+            try:
+                self.files.write_file(self.files.join(self.path, name + _OWNER), self.owner)
+                return
+            except FileNotFoundError:  # another job deleted the directory, which had no file
+                if not left:
+                    raise
 
     def clear(self) -> None:
         """Delete the job's directory, and the parent directory if it is empty."""
