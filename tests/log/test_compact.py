@@ -300,6 +300,25 @@ def test_a_call_that_is_killed_between_any_two_steps(tmp_path: Path, monkeypatch
     assert step > 20 and finished > 2
 
 
+def test_a_committed_file_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The segments that it was to replace stay."""
+    directory = small(tmp_path, 6)
+
+    def killed(*arguments: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalFileSystem, "move", killed)
+        with pytest.raises(Killed):
+            compact(tmp_path)
+    [merged] = tmp_path.glob(".recordpress-staging/*/*/*.log")
+    merged.unlink()
+    for _ in range(2):
+        with pytest.raises(recordpress.StorageError, match="a segment of a committed job is gone"):
+            compact(tmp_path)
+    assert names(directory) == [0, 10, 20, 30, 40, 50] and len(records(tmp_path)) == 60
+
+
 def test_a_log_that_was_opened_before(tmp_path: Path) -> None:
     """It is no longer what its listing says: records would be there twice."""
     small(tmp_path)
