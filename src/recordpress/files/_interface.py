@@ -21,7 +21,6 @@ from recordpress.files._errors import storage_errors
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-_CHECK_COUNTS_FOR = 1.0  # seconds: writes in that time need no request of their own
 _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 
@@ -203,6 +202,8 @@ class Fence:
     Parameters
     ----------
     path : str
+    counts_for : float
+        Seconds for which the writes after a check need no request of their own.
 
     Examples
     --------
@@ -211,8 +212,9 @@ class Fence:
     'bucket/logs/.lease'
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, counts_for: float = 0.0) -> None:
         self.path = path
+        self.counts_for = counts_for
         self._is_over = False
         self._checked = -inf
 
@@ -224,11 +226,11 @@ class Fence:
         self._is_over = True
 
     def check(self, files: FileSystem) -> None:
-        """Look for the file, unless it was there within the last second; raise a StorageError without it."""
+        """Look for the file, unless it was just there; raise a StorageError without it."""
         now = monotonic()
         try:
             if not self._is_over:
-                if now - self._checked >= _CHECK_COUNTS_FOR:
+                if now - self._checked >= self.counts_for:
                     files.info(self.path)
                     self._checked = now
                 return

@@ -56,6 +56,7 @@ Scope: TypeAlias = Literal["topics", "path"]
 _Held = TypeVar("_Held")
 _LOGGER = logging.getLogger("recordpress.log")
 
+_CHECKS_COUNT_FOR = 1.0  # seconds: far less than between the end of a lease and its expiry for others
 _LOOK_EVERY = 0.1  # seconds between attempts to lock a local file; chosen, not measured
 _ENDS_AT_ONCE = 16  # partitions whose last segments are read
 _REPORTED_EVERY = 600.0  # seconds between warnings of a job that waits
@@ -245,7 +246,12 @@ def _locked(stage: Stage) -> Iterator[Stage]:
             yield stage
         else:
             held.callback(remove_if_empty, files, root)
-            fence = _enter(held, stage, lambda: lease(files, root, stage.target), lambda: wait_for_others(files, root))
+            fence = _enter(
+                held,
+                stage,
+                lambda: lease(files, root, stage.target, _CHECKS_COUNT_FOR),
+                lambda: wait_for_others(files, root),
+            )
             yield replace(stage, files=files.fenced(fence))
 
 

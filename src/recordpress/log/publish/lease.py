@@ -65,10 +65,10 @@ def _held(files: FileSystem, path: str, target: str) -> HeldError:
 
 
 @contextmanager
-def lease(files: FileSystem, directory: str, target: str) -> Iterator[Fence]:
+def lease(files: FileSystem, directory: str, target: str, counts_for: float = 0.0) -> Iterator[Fence]:
     """Hold a lease in `directory` for work on `target`; yield the fence for that work, whose file disappears with the
-    lease."""
-    own = Fence(files.join(directory, f"{_PREFIX}{uuid4().hex}"))
+    lease, and whose checks count for some seconds."""
+    own = Fence(files.join(directory, f"{_PREFIX}{uuid4().hex}"), counts_for)
     stop = Event()
     files.make_directory(directory)
     try:
