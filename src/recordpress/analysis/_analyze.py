@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 from recordpress._arguments import INT64_MAX, MOST_THREADS, integer, shown_value
+from recordpress._file_names import without_secrets
 from recordpress.analysis._analysis import Analysis, Cell, Speed, pareto
 from recordpress.analysis._dictionary import evaluate
 from recordpress.analysis._grid import Setting, parse_candidates
@@ -102,7 +103,7 @@ def analyze_log(
 def _paths_of(path: Paths, log: Log | None) -> list[str]:
     """Return the path that was given, or those of the partitions if there are several."""
     if isinstance(path, str | os.PathLike) or log is None:
-        return [str(path)]
+        return [without_secrets(str(path))]
     return [partition.url for partition in log.partitions]
 
 
