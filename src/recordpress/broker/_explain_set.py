@@ -40,6 +40,7 @@ _DIAGNOSES = {
     (2, False): "brokers do not look at the offset deltas of an uncompressed batch: the log gets offsets twice or out "
     "of order, unless the topic's codec has it rebuilt",
 }
+_OF_RECORDS = ("offset", "sequence")  # offsets alone would come from the header
 _OFFSET, _LEADER_EPOCH, _HEADER = slice(0, 8), slice(12, 16), 61
 
 
@@ -147,7 +148,7 @@ def _offsets_of(batch: Batch, in_log: bool, codecs: CodecRegistry | None) -> lis
     if batch.magic < 2 and not batch.is_compressed:
         return None
     try:
-        columns = read_columns(batch.data, ["offset"], check_crcs=False, codecs=codecs)
+        columns = read_columns(batch.data, _OF_RECORDS, check_crcs=False, codecs=codecs)
         offsets: list[int] = columns["offset"].to_pylist()
     except RecordpressError:
         return None

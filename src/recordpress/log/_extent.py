@@ -220,7 +220,8 @@ def offsets_of_records(file: FileRecords, header: BatchHeader) -> Offsets | None
         count, _, least, largest, _, disorder = summarize_records(batch)
         if disorder is None and count == largest - least + 1:
             return Offsets([(least, largest + 1)], count)
-        columns = read_columns(data, ["offset"], check_crcs=check_crcs, control=True, codecs=file.codecs)
+        # with sequences, as offsets alone would come from the header
+        columns = read_columns(data, ["offset", "sequence"], check_crcs=check_crcs, control=True, codecs=file.codecs)
         offsets = sorted(columns["offset"])
     except RecordpressError:
         return None
