@@ -11,21 +11,22 @@ import struct
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from recordpress.checksum import crc32c
 from recordpress.columns.catalogue import NAMES
 from recordpress.columns.place import PLACE_COLUMNS
 from recordpress.errors import InvalidArgumentError
 from recordpress.producer import pack, partitions_of
+from recordpress.typing import CompressionType
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from recordpress.typing import CompressionType, Level
+    from recordpress.typing import Level
 
 _WRITTEN = ("timestamp", "key", "value", "headers")
-_CODECS: tuple[CompressionType, ...] = ("none", "gzip", "snappy", "lz4", "zstd")
+_CODECS: tuple[CompressionType, ...] = get_args(CompressionType)  # by id
 _COUNT = struct.Struct(">i")
 _ATTRIBUTES = struct.Struct(">h")
 _PRODUCER = struct.Struct(">qhi")
