@@ -23,6 +23,9 @@ class UnloadedPackage(ModuleType):
     It is not in sys.modules: ``import recordpress.spark`` runs the package's code, ``import recordpress`` does not.
     """
 
+    def __new__(cls, name: str) -> "UnloadedPackage":
+        return super().__new__(cls)
+
     def __getattr__(self, name: str) -> "Any":
         from importlib import import_module
 
