@@ -217,7 +217,7 @@ def test_what_it_gives_is_measured() -> None:
         recordpress.read_columns(toy_set(), max_decompressed_bytes=100, codecs=codecs)
     assert recordpress.decompress(b"", "toy", 101, codecs=codecs) == codec.given
     codec.given = bytes(1025)
-    with pytest.raises(recordpress.InvalidArgumentError, match="1025 bytes where at most 1024"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="returned 1025 bytes; at most 1024"):
         recordpress.compress(b"", "toy", codecs=codecs)
     codec.given = "text"
     with pytest.raises(recordpress.DecompressionError, match="bytes-like"):

@@ -305,17 +305,17 @@ def test_bombs_end_at_the_cap() -> None:
         (
             lambda: recordpress.compress(b"", "lz4", dictionary=TRAINED),
             recordpress.InvalidArgumentError,
-            "lz4 takes no",
+            "lz4 does not support dictionaries",
         ),
         (
             lambda: recordpress.decompress(b"", "gzip", dictionaries={}),
             recordpress.InvalidArgumentError,
-            "gzip takes no",
+            "gzip does not support dictionaries",
         ),
         (
             lambda: recordpress.decompress(b"", "none", dictionaries=TRAINED),
             recordpress.InvalidArgumentError,
-            "none takes no",
+            "none does not support dictionaries",
         ),
         (
             lambda: recordpress.compress(b"", "zstd", dictionary=TRAINED.data),

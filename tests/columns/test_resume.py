@@ -211,7 +211,7 @@ def test_every_reader_tells_of_a_cut_tail(size: int) -> None:
         if size == 0:
             call(complete=True)
             continue
-        with pytest.raises(recordpress.CorruptRecordError, match="cut") as caught:
+        with pytest.raises(recordpress.CorruptRecordError, match="truncated") as caught:
             call(complete=True)
         assert caught.value.position == len(good)
 

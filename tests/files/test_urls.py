@@ -230,7 +230,10 @@ SPARK = {
 
 # Verbs, with the arguments that a path is added to.
 COMMANDS = {
-    **{verb: [[]] for verb in ("ls", "stats", "dump", "tail", "verify", "scan", "reindex", "explain", "fits")},
+    **{
+        verb: [[]]
+        for verb in ("ls", "stats", "dump", "tail", "verify", "scan", "reindex", "explain", "fits", "compact")
+    },
     "analyze": [[], ["--report", ..., DEMO]],
     "train": [["--size", "1k"], ["--output", ..., DEMO], ["--store", ..., DEMO]],
     "find": [["--value", "x"]],

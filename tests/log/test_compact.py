@@ -114,7 +114,7 @@ def test_other_topics_and_files_stay(tmp_path: Path) -> None:
     segment(tmp_path / "logs" / "one-0", 0, 10)
     (tmp_path / "logs" / "one-0" / "partition.metadata").write_text("version: 0\n")
     assert compact(tmp_path / "logs") == []
-    with pytest.raises(recordpress.InvalidArgumentError, match="name the log dir"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="pass the log dir"):
         compact(tmp_path / "logs" / "one-0")
     with pytest.raises(recordpress.InvalidArgumentError, match="segment_bytes"):
         compact(tmp_path, segment_bytes=0)

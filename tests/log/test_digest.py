@@ -170,7 +170,7 @@ def test_damage_is_an_error_with_its_place() -> None:
     with pytest.raises(recordpress.CorruptRecordError, match="checksum") as caught:
         digest(bytes(data))
     assert (caught.value.position, caught.value.offset) == (at, 2)
-    with pytest.raises(recordpress.CorruptRecordError, match="cut"):
+    with pytest.raises(recordpress.CorruptRecordError, match="truncated"):
         digest(one()[:-1])
 
 

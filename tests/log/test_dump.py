@@ -233,7 +233,7 @@ def test_a_control_record_that_ends_too_early(end: int, tmp_path: Path) -> None:
     builder = recordpress.BatchBuilder(is_control=True)
     builder.append_control("KRAFT_VOTERS", voters.value[:end])
     (tmp_path / SEGMENT).write_bytes(builder.build())
-    reasons = r"is no KRaftVoters record: (it ends|Error reading|Tried)"
+    reasons = r"is not a KRaftVoters record: (it ends|Error reading|Tried)"
     with pytest.raises(recordpress.InvalidRecordError, match=reasons) as caught:
         dumped(tmp_path, DumpOptions())
     assert caught.value.offset == 0

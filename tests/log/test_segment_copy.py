@@ -190,7 +190,7 @@ def test_one_record_less_is_found_where_batches_are_joined(batch_bytes: int | No
 
     codecs = recordpress.CodecRegistry()
     codecs.register("liar", Liar(0, other))
-    with pytest.raises(recordpress.CorruptRecordError, match="not the"):
+    with pytest.raises(recordpress.CorruptRecordError, match="differ from their source"):
         recoded(segment(), "liar", batch_bytes=batch_bytes, min_gain=None, codecs=codecs)
 
 
