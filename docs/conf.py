@@ -44,7 +44,7 @@ def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
     return url_of(REPOSITORY, info["module"], info["fullname"]) if is_named else None
 
 
-# What a button copies: what is typed, without prompts and output.
+# A button copies the input, without prompts and output.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_exclude = ".linenos, .gp"

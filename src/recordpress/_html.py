@@ -1,4 +1,4 @@
-"""Tables for notebooks: escaped, and bounded in rows and characters, whatever a log holds."""
+"""Tables for notebooks: escaped, and bounded in rows and characters."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _Batch:
-    """For send_batch(): what the client calls of its BatchBuilder."""
+    """Stand-in for the client's BatchBuilder, with the methods that send_batch() calls."""
 
     def __init__(self, packed: PackedBatch, transactions: Any) -> None:
         self._packed = packed

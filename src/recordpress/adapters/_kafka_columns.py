@@ -19,7 +19,7 @@ from recordpress.columns import Columns
 
 
 class ColumnsPoll:
-    """One call of `poll_columns`: what it wants, and how much more."""
+    """One call of `poll_columns`: its columns, and how many bytes it still takes."""
 
     def __init__(self, fetcher: Any, client: Client, choice: ColumnChoice, max_bytes: int | None) -> None:
         before: ColumnsPoll | None = vars(fetcher).get("recordpress_poll")

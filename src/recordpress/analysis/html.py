@@ -182,7 +182,7 @@ class Plot:
         self._taken.append((left, top, right, bottom))
 
     def label(self, x: float, y: float, words: str, kind: str, area: tuple[float, float, float, float]) -> None:
-        """Label a point inside an area, or not at all if there is no room near it."""
+        """Label a point inside an area, or not at all without room near it."""
         wide = CHARACTER * len(words)
         for distance in range(_FARTHEST):
             for shift in sorted({distance * _LINE, -distance * _LINE}):

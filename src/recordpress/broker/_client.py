@@ -26,8 +26,8 @@ def client_of(compression_type: str, payload: memoryview) -> str:
     """Return the client in a few words, the codec first."""
     head = bytes(payload[:_HEAD])
     tell = {"gzip": _gzip, "lz4": _lz4, "snappy": _snappy, "zstd": _zstd}.get(compression_type)
-    told = tell(head) if tell and len(head) >= 7 else ""
-    return f"{compression_type}, {told}" if told else compression_type
+    detail = tell(head) if tell and len(head) >= 7 else ""
+    return f"{compression_type}, {detail}" if detail else compression_type
 
 
 def _gzip(head: bytes) -> str:

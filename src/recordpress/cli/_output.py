@@ -189,8 +189,8 @@ def _laid_out(table: list[_Column], line: int) -> tuple[list[str], list[str], li
     if len(table) == 2 and not table[1].is_number:
         return [], *_pairs(table, line)
     constant = [one for one in table[1:] if one.name and len(one.cells) > 1 and len({*one.cells}) == 1]
-    told = [one for one in constant if one.cells[0]]
-    above = _block([one.name for one in told], [one.cells[0] for one in told], line) if told else []
+    stated = [one for one in constant if one.cells[0]]
+    above = _block([one.name for one in stated], [one.cells[0] for one in stated], line) if stated else []
     varying = [one for one in table if one not in constant]
     for folded, gap, shortens in ((False, 2, False), (True, 2, False), (True, 2, True), (True, 1, True)):
         if (fitting := _aligned(varying, line, folded, gap, shortens)) is not None:

@@ -145,8 +145,8 @@ cdef int gather_entry(const plan* p, codec_context* context, builder* b, rp_sour
 
 
 cdef inline bint is_told_by_header(const plan* p, codec_context* context, const rp_batch* batch) noexcept nogil:
-    """Whether the header has all that is asked of each record, and a count that so many bytes can hold: a false one
-    costs no memory."""
+    """Return whether the header has all requested columns, and a count that so many bytes can hold: a false one costs
+    no memory."""
     return (p.by_header and batch.magic == 2 and 0 < batch.records_count <= MOST_PER_BYTE * batch.size
             and batch.base_offset <= INT64_MAX - batch.records_count
             and rp_batch_last_offset(batch) - batch.base_offset == batch.records_count - 1

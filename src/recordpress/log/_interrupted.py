@@ -1,4 +1,4 @@
-"""Jobs that are committed, but not carried out completely: what readers leave out of their log dir.
+"""Jobs that are committed, but not carried out completely: files that readers hide.
 
 A job deletes ``_SUCCESS`` before its files appear one by one, and writes it after them. So a log dir that has a staging
 directory, and no ``_SUCCESS``, may hold a part of a job, which the job's journal describes

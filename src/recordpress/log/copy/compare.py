@@ -1,4 +1,4 @@
-"""compare: whether two logs hold the same records, whatever their codecs and batches, and where they first differ.
+"""compare: whether two logs hold the same records, in any codecs and batches, and where they first differ.
 
 Digests decide (`recordpress.log.RecordDigest`): of each segment where both logs have the same segments, otherwise of a
 partition as a whole. Only a partition that differs is read again, by both sides in step, for the record that does.
