@@ -27,3 +27,11 @@ def pytest_collection_finish() -> None:
     """Take all modules and cases out of the garbage collector's sight: each of its passes took a fifth of a second."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_patience() -> None:
+    """Measure once: an order that is open costs no test ten seconds."""
+    from recordpress.analysis import _analyze
+
+    _analyze.PATIENCE = 0.0

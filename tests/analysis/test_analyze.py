@@ -8,6 +8,7 @@ import json
 import shutil
 import struct
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -347,6 +348,23 @@ def test_bytes_that_no_codec_makes_smaller(tmp_path: Path) -> None:
     assert recordpress.analyze(path, "lz4").recommendation["compression_type"] == "lz4"
 
 
+def test_the_bill(partition: Path) -> None:
+    """Three copies, of which two go to followers, and four consumers."""
+    options: dict[str, Any] = {"depths": [1], "rate": "1000records/s", "replication": 3, "consumers": 4}
+    prices = {"price_gb": 2.0, "price_network_gb": 0.5, "price_consumer_gb": 0.25}
+    saves = recordpress.analyze(partition, "zstd,3", **options, **prices).recommendation["saves"]
+    a_day = saves["bytes_a_day"]
+    assert (saves["network_bytes_a_day"], saves["consumer_bytes_a_day"]) == pytest.approx(
+        (2 * a_day, 4 * a_day), rel=1e-6
+    )
+    assert saves["price"] == pytest.approx(3 * saves["bytes"] / 1e9 * 2.0)
+    assert saves["price_a_day"] == pytest.approx(3 * a_day / 1e9 * 2.0, rel=1e-6)
+    assert saves["network_price_a_day"] == pytest.approx(2 * a_day / 1e9 * 0.5, rel=1e-6)
+    assert saves["consumer_price_a_day"] == pytest.approx(4 * a_day / 1e9 * 0.25, rel=1e-6)
+    unpriced = recordpress.analyze(partition, "zstd,3", **options).recommendation["saves"]
+    assert not [name for name in unpriced if "price" in name]
+
+
 def test_what_is_saved(partition: Path) -> None:
     found = recordpress.analyze(partition, "zstd,3", depths=[1], rate="1000records/s", price_gb=2.0)
     [cell] = found.cells
@@ -382,6 +400,11 @@ def test_what_is_saved(partition: Path) -> None:
         ({"rate": float("nan")}, "rate"),
         ({"price_gb": -1.0}, "price_gb"),
         ({"price_gb": "1"}, "price_gb"),
+        ({"price_network_gb": 0}, "price_network_gb"),
+        ({"price_consumer_gb": float("nan")}, "price_consumer_gb"),
+        ({"replication": 0}, "replication"),
+        ({"consumers": -1}, "consumers"),
+        ({"max_seconds": 0}, "max_seconds"),
         ({"threads": 0}, "threads"),
         ({"progress": 1}, "progress"),
     ],

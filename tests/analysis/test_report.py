@@ -80,7 +80,7 @@ def test_a_log_without_a_saving_is_said_to_have_none(found: Analysis) -> None:
     advice = {**found.recommendation, "saves": {"share": -0.031, "bytes": -31}}
     page = words(html_of(replace(found, recommendation=advice, rate_bytes=None, savings=None)))
     assert "Nothing to save: 3.1 % more space with zstd" in page
-    assert "Give --rate for CPU time and bytes per day and --price-gb for the price of storage." in page
+    assert "Give --rate for CPU time and bytes per day, --price-gb for the price of storage." in page
 
 
 @pytest.mark.slow

@@ -23,7 +23,9 @@ class Speed(NamedTuple):
     compress_spread, decompress_spread : float
         Between the quartiles of all calls, as a part of the median.
     rounds : int
-        Calls that were timed.
+        Calls that were timed, in CPU time.
+    compress_range, decompress_range : (float, float)
+        Lowest and highest speed that parts of the calls give.
 
     Examples
     --------
@@ -39,6 +41,8 @@ class Speed(NamedTuple):
     compress_spread: float
     decompress_spread: float
     rounds: int
+    compress_range: tuple[float, float]
+    decompress_range: tuple[float, float]
 
 
 @dataclass(frozen=True)

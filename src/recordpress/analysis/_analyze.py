@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
+from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
 from recordpress._arguments import INT64_MAX, MOST_THREADS, integer, shown_value
@@ -15,9 +17,9 @@ from recordpress.analysis._analysis import Analysis, Cell, Speed, pareto
 from recordpress.analysis._dictionary import evaluate
 from recordpress.analysis._grid import Setting, parse_candidates
 from recordpress.analysis._lines import is_lines, sample_lines
-from recordpress.analysis._measure import SPEED_BYTES, Measure, Size, memcpy_mb_s
+from recordpress.analysis._measure import SPEED_BYTES, Calls, Measure, Size, memcpy_mb_s
 from recordpress.analysis._rate import Rate, parse_rate, positive
-from recordpress.analysis._recommend import DEPTHS, Situation, choose, recommend
+from recordpress.analysis._recommend import DEPTHS, Choice, Prices, Situation, choose, recommend
 from recordpress.analysis._sample import Sample, sample_log
 from recordpress.analysis.machine import machine_facts, software_versions
 from recordpress.codecs import CodecRegistry
@@ -31,6 +33,7 @@ from recordpress.typing import Integer
 Timing: TypeAlias = Literal["fastest", "median"]
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log"
 
+PATIENCE = 10.0  # seconds in which calls are repeated until the recommendation is certain; chosen, not measured
 LEAST_SAMPLE, MOST_SAMPLE = 1 << 10, 1 << 40
 _MOST_DEPTH = 10_000
 _BY_DEPTH_BYTES = 32 << 20  # of the sample, for what other depths would give
@@ -47,7 +50,8 @@ def analyze_log(
     threads: Integer | None,
     timing: Timing,
     rate: str | float | None,
-    price_gb: float | None,
+    prices: Prices,
+    max_seconds: float | None,
     codecs: CodecRegistry | None,
     progress: Callable[[Progress], object] | None,
 ) -> Analysis:
@@ -63,15 +67,16 @@ def analyze_log(
     if not isinstance(timing, str) or timing not in ("fastest", "median"):
         raise InvalidArgumentError(f"timing={shown_value(timing)} is neither 'fastest' nor 'median'", field="timing")
     produced = parse_rate(rate)
-    price = None if price_gb is None else positive(price_gb, "price_gb")
+    patience = PATIENCE if max_seconds is None else positive(max_seconds, "max_seconds")
     checked_progress(progress)
     started, begun = datetime.now(UTC), time.monotonic()
 
     sample, log = sample_of(path, limit, number, codecs)
     meter = Meter(progress, len(sample.data) * len(settings) * len(multiples))
     measure = Measure(sample, workers, codecs=codecs)
-    cells = _cells(sample, measure, settings, multiples, timing, meter)
-    chosen = choose(cells)
+    timed = _timed(sample, measure, settings, multiples, meter)
+    cells, choice = _settled(measure, timed, timing, patience)
+    chosen = choice.cell
     by_depth = _by_depth(sample, measure, Setting(chosen.compression_type, chosen.level), meter)
     total = round(sample.stored_bytes / sample.covered_bytes * sample.total_bytes)
     dictionary = _dictionary(sample)
@@ -80,11 +85,11 @@ def analyze_log(
         job = TranscodeJob(CodecChoice(chosen.compression_type, chosen.level, codecs))
         savings = job.estimate(log.partitions, limit // _SAVINGS_PART, seed=number, findings=sample.findings)
         sample.findings[:] = dict.fromkeys(sample.findings)  # it reads some batches again
-    now = Situation(sample.stored_bytes, total, sample.record_bytes, sample.partitions, produced, price)
+    now = Situation(sample.stored_bytes, total, sample.record_bytes, sample.partitions, produced, prices)
     return Analysis(
         baseline=_baseline(sample),
-        cells=tuple(cells),
-        recommendation={**recommend(chosen, by_depth, cells, now), "dictionary": dictionary},
+        cells=cells,
+        recommendation={**recommend(choice, by_depth, cells, now), "dictionary": dictionary},
         savings=savings,
         sample={**facts_of(sample, number), "skipped": skipped_in(log), "speed": _speeds(cells, timing)},
         measurement={
@@ -97,6 +102,27 @@ def analyze_log(
         versions=software_versions(),
         findings=tuple(sample.findings),
         rate_bytes=_rate_bytes(produced, sample),
+    )
+
+
+def prices_of(
+    price_gb: float | None,
+    replication: Integer,
+    price_network_gb: float | None,
+    consumers: Integer,
+    price_consumer_gb: float | None,
+) -> Prices:
+    """Return checked prices."""
+
+    def price(number: float | None, name: str) -> float | None:
+        return None if number is None else positive(number, name)
+
+    return Prices(
+        price(price_gb, "price_gb"),
+        integer(replication, "replication", 1, 32767),
+        price(price_network_gb, "price_network_gb"),
+        integer(consumers, "consumers", 0, 1_000_000),
+        price(price_consumer_gb, "price_consumer_gb"),
     )
 
 
@@ -193,21 +219,51 @@ class Meter:
             self._progress(Progress(self._done, max(self._total, self._done), 0, 0))
 
 
-def _cells(
-    sample: Sample, measure: Measure, settings: Sequence[Setting], multiples: Sequence[int], timing: str, meter: Meter
-) -> list[Cell]:
+@dataclass
+class _Timed:
+    """Cell without its speed, and the calls that give it."""
+
+    cell: Callable[[Speed], Cell]
+    setting: Setting
+    payloads: list[bytes]
+    calls: Calls
+
+
+def _timed(
+    sample: Sample, measure: Measure, settings: Sequence[Setting], multiples: Sequence[int], meter: Meter
+) -> list[_Timed]:
     depths = [None if multiple == 1 else _depth(sample, multiple) for multiple in multiples]
     sizes = [measure.sizes(depth, settings, meter.advance) for depth in depths]
-    cells: list[Cell] = []
+    timed = []
     for multiple, depth, found in zip(multiples, depths, sizes, strict=True):
         payloads = measure.payloads(depth)
-        row = [
-            _cell(sample, setting, multiple, depth, size, measure.speed(setting, payloads, timing))
-            for setting, size in zip(settings, found, strict=True)
-        ]
-        best = pareto([(cell.output_bytes, cell.speed.compress_mb_s) for cell in row])
-        cells += [replace(cell, is_best=is_best) for cell, is_best in zip(row, best, strict=True)]
-    return cells
+        for setting, size in zip(settings, found, strict=True):
+            cell = partial(_cell, sample, setting, multiple, depth, size)
+            timed.append(_Timed(cell, setting, payloads, measure.calls(setting, payloads)))
+    return timed
+
+
+def _settled(
+    measure: Measure, timed: Sequence[_Timed], timing: str, patience: float
+) -> tuple[tuple[Cell, ...], Choice]:
+    """Repeat the calls of cells whose order is not certain, for some seconds at most."""
+    deadline = time.monotonic() + patience
+    while True:
+        cells = _with_front([one.cell(one.calls.speed(timing)) for one in timed])
+        choice = choose(cells)
+        if not choice.contested or time.monotonic() >= deadline:
+            return cells, choice
+        for one, cell in zip(timed, cells, strict=True):
+            if cell in choice.contested:
+                one.calls = one.calls.and_more(measure.calls(one.setting, one.payloads))
+
+
+def _with_front(cells: Sequence[Cell]) -> tuple[Cell, ...]:
+    """Mark the cells that no other one of their depth beats."""
+    best: list[bool] = []
+    for _, row in groupby(cells, key=lambda cell: cell.depth):
+        best += pareto([(cell.output_bytes, cell.speed.compress_mb_s) for cell in row])
+    return tuple(replace(cell, is_best=is_best) for cell, is_best in zip(cells, best, strict=True))
 
 
 def _depth(sample: Sample, multiple: int) -> int:

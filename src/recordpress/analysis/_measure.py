@@ -52,6 +52,30 @@ def sum_of(one: Size, other: Size) -> Size:
     )
 
 
+class Calls(NamedTuple):
+    """CPU seconds of repeated calls that compress `size` bytes, and of those that decompress them."""
+
+    size: int
+    compressing: list[float]
+    decompressing: list[float]
+
+    def and_more(self, others: Calls) -> Calls:
+        """Return these and other calls on the same bytes."""
+        return Calls(self.size, self.compressing + others.compressing, self.decompressing + others.decompressing)
+
+    def speed(self, timing: str) -> Speed:
+        """Return the speed, its spread and its range."""
+        return Speed(
+            _mb_s(self.size, self.compressing, timing),
+            _mb_s(self.size, self.decompressing, timing),
+            _spread(self.compressing),
+            _spread(self.decompressing),
+            min(len(self.compressing), len(self.decompressing)),
+            _range(self.size, self.compressing, timing),
+            _range(self.size, self.decompressing, timing),
+        )
+
+
 class Measure:
     """Measurement of a sample."""
 
@@ -137,8 +161,8 @@ class Measure:
                 left -= len(found[-1])
         return found
 
-    def speed(self, setting: Setting, payloads: Sequence[bytes], timing: str) -> Speed:
-        """Measure the speed at which one thread compresses and decompresses payloads."""
+    def calls(self, setting: Setting, payloads: Sequence[bytes]) -> Calls:
+        """Time the compression and decompression of payloads by one thread."""
         codec, level = setting
         own = self._codecs
         packed = [compress(payload, codec, level, codecs=own) for payload in payloads]
@@ -152,15 +176,7 @@ class Measure:
             for payload in packed:
                 decompress(payload, codec, most, codecs=own)
 
-        size = sum(map(len, payloads))
-        compressing, decompressing = _rounds(pack), _rounds(unpack)
-        return Speed(
-            _mb_s(size, compressing, timing),
-            _mb_s(size, decompressing, timing),
-            _spread(compressing),
-            _spread(decompressing),
-            min(len(compressing), len(decompressing)),
-        )
+        return Calls(sum(map(len, payloads)), _rounds(pack), _rounds(unpack))
 
 
 def memcpy_mb_s(timing: str) -> float:
@@ -218,18 +234,25 @@ def uncompressed(rows: Columns, depth: int | None) -> bytes:
 
 
 def _rounds(call: Callable[[], None]) -> list[float]:
-    """Return the seconds of each call."""
+    """Return the CPU seconds of each call: other programs on the machine add little to them."""
     call()
     seconds: list[float] = []
     while len(seconds) < _LEAST_ROUNDS or (sum(seconds) < _LEAST_SECONDS and len(seconds) < _MOST_ROUNDS):
-        started = time.perf_counter()
+        started = time.thread_time()
         call()
-        seconds.append(max(time.perf_counter() - started, 1e-9))
+        seconds.append(max(time.thread_time() - started, 1e-9))
     return seconds
 
 
 def _mb_s(size: int, seconds: Sequence[float], timing: str) -> float:
     return size / 1e6 / (min(seconds) if timing == "fastest" else median(seconds))
+
+
+def _range(size: int, seconds: Sequence[float], timing: str) -> tuple[float, float]:
+    """Return the lowest and the highest speed by two to four parts of the calls: what another measurement may give."""
+    parts = max(2, min(len(seconds) // 4, 4))
+    speeds = [_mb_s(size, seconds[number::parts], timing) for number in range(parts)]
+    return min(speeds), max(speeds)
 
 
 def _spread(seconds: Sequence[float]) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from recordpress.analysis._analysis import DAY, Cell
 from recordpress.analysis._grid import Setting
@@ -23,8 +23,21 @@ SAVED_PER_DOUBLING = 0.05
 SHALLOW = 0.9  # batches of which ten times the depth takes less than this part of the bytes are shallow
 
 _CPU_WEIGHT = -math.log2(1 - SAVED_PER_DOUBLING)
+_SURE = 0.002  # cost that does not count: 2 % of the speed
 _MAX_REQUEST_SIZE = 1_048_576  # the producer's default of max.request.size
 _WITH_LEVEL = CodecTable().levels.keys()  # KIP-390
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Copies of each byte in a cluster, and prices of a GB (10^9 bytes) that is stored, sent to a follower in another
+    zone, or read by a consumer; None is unknown."""
+
+    storage: float | None
+    replication: int
+    network: float | None
+    consumers: int
+    reading: float | None
 
 
 @dataclass(frozen=True)
@@ -36,22 +49,45 @@ class Situation:
     record_bytes: float
     partitions: int
     rate: Rate | None
-    price_gb: float | None
+    prices: Prices
 
 
-def choose(cells: Sequence[Cell]) -> Cell:
+class Choice(NamedTuple):
+    """Recommended cell, and larger ones that the measurement does not tell from it."""
+
+    cell: Cell
+    ties: tuple[Cell, ...]
+
+    @property
+    def contested(self) -> tuple[Cell, ...]:
+        """Cells to measure again, because their speeds are not known well enough for their order."""
+        found = (*self.ties, self.cell) if self.ties else ()
+        return tuple(cell for cell in found if _costs(cell)[1] - _costs(cell)[0] > _SURE)
+
+
+def choose(cells: Sequence[Cell]) -> Choice:
     """Return the cell whose saving is worth its CPU time among batches of default size, even without a saving if
-    ``none`` is not a choice."""
+    ``none`` is not a choice. Of cells whose order the measurement leaves open, the smallest is chosen."""
     worthwhile = [cell for cell in cells if cell.compression_type == "none" or _saves(cell)]
     cells = worthwhile if {cell.depth for cell in worthwhile} == {cell.depth for cell in cells} else cells
     shallow = min(cells, key=lambda cell: cell.depth).depth
-    best = min((cell for cell in cells if cell.depth == shallow), key=_cost)
+    best, ties = _best([cell for cell in cells if cell.depth == shallow])
     deeper = [cell for cell in cells if cell.depth > shallow and _batch_size(cell) <= _MAX_REQUEST_SIZE]
     for depth in sorted({cell.depth for cell in deeper}):
-        other = min((cell for cell in deeper if cell.depth == depth), key=_cost)
-        if _saves(other) and _cost(other) <= _cost(best) + math.log2(1 - SAVED_PER_DOUBLING):
-            best = other
-    return best
+        other, others = _best([cell for cell in deeper if cell.depth == depth])
+        least, most = (cost + _CPU_WEIGHT for cost in _costs(other))  # the delay counts as much as doubled CPU time
+        lowest, highest = _costs(best)
+        if _saves(other) and least <= highest:
+            best, ties = other, (*others, best) if most > lowest else others
+    return Choice(best, ties)
+
+
+def _best(cells: Sequence[Cell]) -> Choice:
+    """Return the smallest of the cells that may be the best of one depth."""
+    highest = _costs(min(cells, key=_cost))[1]
+    near = [cell for cell in cells if _costs(cell)[0] <= highest]
+    first, *others = sorted(near, key=lambda cell: (cell.output_bytes, _cost(cell)))
+    return Choice(first, tuple(others))
 
 
 def _saves(cell: Cell) -> bool:
@@ -60,13 +96,24 @@ def _saves(cell: Cell) -> bool:
 
 
 def _cost(cell: Cell) -> float:
+    return _cost_at(cell, cell.speed.compress_mb_s, cell.speed.decompress_mb_s)
+
+
+def _costs(cell: Cell) -> tuple[float, float]:
+    """Return the lowest and the highest cost that other measurements of a cell may give."""
+    low, high = zip(cell.speed.compress_range, cell.speed.decompress_range, strict=True)
+    return _cost_at(cell, *high), _cost_at(cell, *low)
+
+
+def _cost_at(cell: Cell, compress_mb_s: float, decompress_mb_s: float) -> float:
     """Return the cost of a cell: doubled CPU time counts as much as a saving of `SAVED_PER_DOUBLING`."""
-    seconds = 1 / cell.speed.compress_mb_s + 1 / cell.speed.decompress_mb_s
+    seconds = 1 / compress_mb_s + 1 / decompress_mb_s
     return math.log2(cell.output_bytes / cell.input_bytes) + _CPU_WEIGHT * math.log2(seconds)
 
 
-def recommend(chosen: Cell, by_depth: Mapping[int, Size], cells: Sequence[Cell], now: Situation) -> dict[str, Any]:
+def recommend(choice: Choice, by_depth: Mapping[int, Size], cells: Sequence[Cell], now: Situation) -> dict[str, Any]:
     """Return the advice, for JSON."""
+    chosen = choice.cell
     settings = _settings(chosen, now)
     return {
         "compression_type": chosen.compression_type,
@@ -82,7 +129,8 @@ def recommend(chosen: Cell, by_depth: Mapping[int, Size], cells: Sequence[Cell],
             for depth, size in sorted(by_depth.items())
         ],
         "pareto": [number for number, cell in enumerate(cells) if cell.is_best],
-        "warnings": _warnings(chosen, by_depth, now),
+        "ties": [number for number, cell in enumerate(cells) if cell in choice.ties],
+        "warnings": _warnings(choice, by_depth, now),
     }
 
 
@@ -114,8 +162,13 @@ def _linger_ms(cell: Cell, now: Situation) -> int:
 def _savings(chosen: Cell, now: Situation) -> dict[str, Any]:
     share = 1 - chosen.output_bytes / now.stored_bytes
     saves: dict[str, Any] = {"share": share, "bytes": round(share * now.total_bytes)}
-    if now.price_gb is not None:
-        saves["price"] = saves["bytes"] / 1e9 * now.price_gb
+    prices, followers = now.prices, now.prices.replication - 1
+
+    def add(name: str, size: float, price: float | None) -> None:
+        if price is not None:
+            saves[name] = size / 1e9 * price
+
+    add("price", saves["bytes"] * prices.replication, prices.storage)
     if now.rate is None:
         return saves
     rate = now.rate.bytes_per_second(now.record_bytes)
@@ -125,14 +178,20 @@ def _savings(chosen: Cell, now: Situation) -> dict[str, Any]:
         "bytes_a_day": round(a_day),
         "compress_cpu_seconds_a_day": compress,
         "decompress_cpu_seconds_a_day": decompress,
+        "network_bytes_a_day": round(a_day * followers),
+        "consumer_bytes_a_day": round(a_day * prices.consumers),
     }
-    if now.price_gb is not None:
-        saves["price_a_day"] = a_day / 1e9 * now.price_gb
+    add("price_a_day", a_day * prices.replication, prices.storage)
+    add("network_price_a_day", a_day * followers, prices.network)
+    add("consumer_price_a_day", a_day * prices.consumers, prices.reading)
     return saves
 
 
-def _warnings(chosen: Cell, by_depth: Mapping[int, Size], now: Situation) -> list[str]:
-    found = []
+def _warnings(choice: Choice, by_depth: Mapping[int, Size], now: Situation) -> list[str]:
+    chosen, found = choice.cell, []
+    if choice.ties:
+        others = ", ".join(f"{Setting(one.compression_type, one.level)} at {one.depth:g}x" for one in choice.ties)
+        found.append(f"the measurement does not tell {others} from it, and it is smaller")
     if is_shallow(by_depth):
         ratios = ", ".join(
             f"{depth}x: {size.input_bytes / size.output_bytes:.2f}" for depth, size in sorted(by_depth.items())

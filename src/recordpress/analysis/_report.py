@@ -175,17 +175,29 @@ def _bill(found: Analysis) -> list[str]:
     if "bytes_a_day" in saves:
         rows += [
             ("written each day", f"{size(saves['bytes_a_day'])} less", _price(saves.get("price_a_day"))),
+            (
+                "sent to followers each day",
+                f"{size(saves['network_bytes_a_day'])} less",
+                _price(saves.get("network_price_a_day")),
+            ),
+            (
+                "sent to consumers each day",
+                f"{size(saves['consumer_bytes_a_day'])} less",
+                _price(saves.get("consumer_price_a_day")),
+            ),
             ("compression each day", f"{saves['compress_cpu_seconds_a_day']:,.0f} s of CPU time", "-"),
             ("each reader, each day", f"{saves['decompress_cpu_seconds_a_day']:,.0f} s of CPU time", "-"),
         ]
     missing = [
         *([] if found.rate_bytes else ["--rate for CPU time and bytes per day"]),
         *([] if price is not None else ["--price-gb for the price of storage"]),
+        *([] if not found.rate_bytes or "network_price_a_day" in saves else ["--replication and --price-network-gb"]),
+        *([] if not found.rate_bytes or "consumer_price_a_day" in saves else ["--consumers and --price-consumer-gb"]),
     ]
     note = f"At {_rate(found)}." if found.rate_bytes else ""
-    more = f"Give {' and '.join(missing)}." if missing else ""
+    more = f"Give {', '.join(missing)}." if missing else ""
     return [
-        table(("", "bytes and time", "price of storage"), rows),
+        table(("", "bytes and time", "price"), rows),
         f'<p class="note">{escape(" ".join(filter(None, (note, more))))}</p>',
     ]
 

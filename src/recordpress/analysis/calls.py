@@ -29,6 +29,11 @@ def analyze(
     timing: "Literal['fastest', 'median']" = "fastest",
     rate: "str | float | None" = None,
     price_gb: "float | None" = None,
+    replication: "Integer" = 1,
+    price_network_gb: "float | None" = None,
+    consumers: "Integer" = 1,
+    price_consumer_gb: "float | None" = None,
+    max_seconds: "float | None" = None,
     codecs: "CodecRegistry | None" = None,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "Analysis":
@@ -55,13 +60,21 @@ def analyze(
     seed : int
         Places these runs: the same seed, the same sample.
     threads : int, optional
-        For sizes; by default one per core. Speeds are measured by one thread, on at most 8 MiB.
+        For sizes; by default one per core. Speeds are measured in the CPU time of one thread, on at most 8 MiB.
     timing : {'fastest', 'median'}
         Which one of repeated calls gives the speed.
     rate : str or float, optional
         What is produced: ``"20MB/s"`` of uncompressed record sets, ``"50000records/s"``, or a number in MB/s.
-    price_gb : float, optional
-        Of 10^9 bytes of storage.
+    price_gb, price_network_gb, price_consumer_gb : float, optional
+        Of 10^9 bytes that are stored, sent to a follower in another zone, or read by a consumer.
+    replication : int
+        Replication factor: so many copies are stored, and all but one of them are sent to followers.
+    consumers : int
+        Number of consumer groups that read everything.
+    max_seconds : float, optional
+        While the speeds leave open which cell to recommend, the calls are repeated, for 10 seconds at most or this
+        time. Of cells that are still equal then, the smallest is recommended, and ``recommendation["ties"]`` has the
+        numbers of the others.
     codecs : CodecRegistry, optional
         Codec plug-ins that `candidates` and batches may name.
     progress : callable, optional
@@ -99,9 +112,12 @@ def analyze(
     batch.size=16384
     linger.ms=5
     """
-    from recordpress.analysis._analyze import analyze_log
+    from recordpress.analysis._analyze import analyze_log, prices_of
 
-    return analyze_log(path, candidates, depths, sample_bytes, seed, threads, timing, rate, price_gb, codecs, progress)
+    prices = prices_of(price_gb, replication, price_network_gb, consumers, price_consumer_gb)
+    return analyze_log(
+        path, candidates, depths, sample_bytes, seed, threads, timing, rate, prices, max_seconds, codecs, progress
+    )
 
 
 def fits(

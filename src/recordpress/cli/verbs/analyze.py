@@ -48,6 +48,22 @@ _TIMING = ("fastest", "median")
 )  # fmt: skip
 @click.option("--rate", metavar="RATE", help="Uncompressed produce rate: 20MB/s, 50000records/s.")
 @click.option("--price-gb", metavar="PRICE", type=float, help="Price of a GB (10^9 bytes) of storage.")
+@click.option(
+    "--replication", metavar="N", type=click.IntRange(min=1), default=1, show_default=True,
+    help="Replication factor: copies of each byte.",
+)  # fmt: skip
+@click.option(
+    "--price-network-gb", metavar="PRICE", type=float, help="Price of a GB that is sent to a follower in another zone."
+)
+@click.option(
+    "--consumers", metavar="N", type=click.IntRange(min=0), default=1, show_default=True,
+    help="Number of consumer groups that read everything.",
+)  # fmt: skip
+@click.option("--price-consumer-gb", metavar="PRICE", type=float, help="Price of a GB that a consumer reads.")
+@click.option(
+    "--max-seconds", metavar="SECONDS", type=float,
+    help="Maximum time to repeat calls while the recommendation is uncertain (default: 10).",
+)  # fmt: skip
 @click.option("--report", metavar="FILE", type=LocalPath(), help="HTML file with plots to write, which opens offline.")
 @codec_plugins
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
@@ -177,6 +193,10 @@ def _print_advice(found: Analysis) -> None:
             f"{saves['compress_cpu_seconds_a_day']:,.0f} s, to decompress once "
             f"{saves['decompress_cpu_seconds_a_day']:,.0f} s"
         )
+        for name, what in (("network", "between zones"), ("consumer", "to consumers")):
+            price = saves.get(f"{name}_price_a_day")
+            if price is not None:
+                say(f"a day {what}: {size(saves[f'{name}_bytes_a_day'])}, {price:,.2f} of traffic")
     if found.savings is not None:
         say("\na copy of the stored data with the recommended codec and level:")
         print_savings(found.savings)
