@@ -29,6 +29,16 @@ def take(descriptor: int) -> bool:
 
 
 @contextmanager
+def _at(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Give an error of a descriptor the path of its file."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = os.fspath(path)
+        raise
+
+
+@contextmanager
 def only_one(path: str | os.PathLike[str], owner: bytes = b"") -> Iterator[None]:
     """Hold the lock whose file is `path`, which exists only while it is held, and names its `owner`. Without locks in
     the file system it holds nobody off.
@@ -54,7 +64,8 @@ def only_one(path: str | os.PathLike[str], owner: bytes = b"") -> Iterator[None]
     if descriptor is None:
         raise BlockingIOError(errno.EAGAIN, "another process holds the lock", os.fspath(path))
     try:
-        os.write(descriptor, owner)
+        with _at(path):
+            os.write(descriptor, owner)
         yield
     finally:
         with suppress(OSError):
