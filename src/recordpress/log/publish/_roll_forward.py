@@ -70,7 +70,7 @@ def results(
     pool = ThreadPoolExecutor(at_once)
     try:
         for item in items:
-            if len(running) >= 2 * at_once:
+            if len(running) > at_once + at_once // 2:
                 done, future = running.popleft()
                 yield done, future.result()
             running.append((item, pool.submit(work, item)))

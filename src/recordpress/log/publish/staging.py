@@ -269,13 +269,17 @@ class StagedPartition:
         return writer
 
     def close(self) -> None:
-        """End the file, read it back and compare its checksum, and write the indexes of a file that is not joined."""
+        """End the file, read it back and compare its checksum, unless the commit reads it in a store anyway; write the
+        indexes of a file that is not joined."""
         writer, self._writer = self._writer, None
         if writer is None:
             return
         files, has_indexes = self._stage.files, self._bytes >= KEPT_BYTES
         with writer:
-            publish_checked(writer, files, self._path + LOG_FILE_SUFFIX, self._bytes, self._crc)
+            if has_indexes or isinstance(files, LocalFileSystem):
+                publish_checked(writer, files, self._path + LOG_FILE_SUFFIX, self._bytes, self._crc)
+            else:
+                writer.publish()
         indexes = self._indexes.end().files(with_snapshot=False)
         for suffix in INDEX_SUFFIXES if has_indexes else ():
             files.write_file(self._path + suffix, indexes[suffix])
