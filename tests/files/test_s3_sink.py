@@ -246,7 +246,7 @@ def test_a_writer_that_stalls_past_its_lease(
     path = s3.url("logs/f")
     monkeypatch.setattr(_arrow, "s3_client", lambda filesystem: None)
     monkeypatch.setattr(_lease, "COUNTS_FOR", 0.0)  # and no renewal comes in time
-    monkeypatch.setattr(_interface, "_CHECK_COUNTS_FOR", 0.0)
+    monkeypatch.setattr(_publish, "_CHECKS_COUNT_FOR", 0.0)
     first, of_first = started(path, 1)
     second, of_second = started(path, 2)
     interrupted(place, name, is_after, lambda: second.commit(of_second), monkeypatch)
@@ -306,7 +306,7 @@ def test_a_commit_whose_answer_was_lost(s3: S3Server) -> None:
 
 def test_a_lease_that_ends(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its object is gone, or cannot be renewed in time: an error of the job."""
-    monkeypatch.setattr(_interface, "_CHECK_COUNTS_FOR", 0.0)
+    monkeypatch.setattr(_publish, "_CHECKS_COUNT_FOR", 0.0)
     monkeypatch.setattr(_lease, "RENEWED_EVERY", 0.02)
     for case in ("gone", "late"):
         path = s3.url(f"logs/{case}")

@@ -462,7 +462,7 @@ def test_every_walk_streams_ahead_and_fetches_nothing_twice(level: str, large: S
     if level == "scan":
         assert scan(url).findings == []
     elif level in ("batch", "record"):
-        assert verify(url, level=level).batches == 2000
+        assert verify(url, check=level).batches == 2000
     elif level == "count":
         assert log.count() == 10_000
     else:

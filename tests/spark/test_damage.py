@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import recordpress
+from recordpress._json_keys import camel_keys
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -126,7 +127,7 @@ def test_what_is_damaged_is_reported_and_the_rest_is_done(damaged: tuple[str, Pa
 
     rows = recordpress.spark.verify(None, logs, "record")
     assert {row["partition"] for row in rows if row["file"].endswith(".log")} == {1}
-    found["verify"] = [str(Finding(*[row[field] for field in Finding.__annotations__])) for row in rows]
+    found["verify"] = [str(Finding(*[row[name] for name in camel_keys(Finding.__annotations__)])) for row in rows]
 
     rows = recordpress.spark.to_parquet(None, logs, tmp_path / "parquet", on_corrupt="skip")
     assert sum(row["records"] for row in rows if row["partition"] == 0) == (BATCHES + 1) * RECORDS

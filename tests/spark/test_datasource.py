@@ -186,7 +186,7 @@ def test_options() -> None:
         ({"max.partition.fetch.bytes": "9" * 5000}, "from 1 to 2147483647, not '9999"),
         ({"minPartitions": "-1"}, "minPartitions must be a number from 1"),
         ({"mode": "strict"}, "mode must be FAILFAST, DROPMALFORMED or PERMISSIVE, not 'strict'"),
-        ({"rows": "rows"}, "level must be records, batches or bytes, not 'rows'"),
+        ({"rows": "rows"}, "rows must be records, batches or bytes, not 'rows'"),
         ({"columns": "key,valeu"}, "unknown column valeu; accepted are key, value, topic"),
         ({"columns": "key,key"}, "each column once"),
         ({"columns": " , "}, "at least one"),
@@ -471,7 +471,7 @@ def test_modes(level: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
         values()
     assert values(mode="dropMalformed") == expected
     assert "stored checksum" in caplog.text
-    [row] = lost(directory, level=level)
+    [row] = lost(directory, rows=level)
     finding = json.loads(row["_corrupt_record"])
     assert finding["rule"] == "checksum" and finding["position"] == at
     assert (row["topic"], row["partition"]) == ("t", 0)

@@ -377,7 +377,7 @@ def test_arguments(arguments: dict[str, Any], error: type[Exception], logs: Path
     with pytest.raises(error):
         recordpress.spark.transcode(None, logs, tmp_path / "copy", **arguments)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == [logs]
-    with pytest.raises(recordpress.InvalidArgumentError, match="level must be one of file, batch, record"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="check must be one of file, batch, record"):
         recordpress.spark.verify(None, logs, "deep")  # type: ignore[arg-type]
 
 

@@ -111,7 +111,7 @@ def test_a_compacted_log(options: dict[str, str], expected: list[int], split: di
 def test_the_headers_of_a_compacted_log(compacted: Path) -> None:
     expected = [(3, 7), (8, 20), (30, 30), (40, 50), (65, 65), (66, 99)]
     for level in ("batches", "bytes"):
-        found = [(row["baseOffset"], row["lastOffset"]) for row in rows(compacted, level=level)]
+        found = [(row["baseOffset"], row["lastOffset"]) for row in rows(compacted, rows=level)]
         assert found == expected
     [partition] = recordpress.open_log(compacted).partitions
     assert end_offset(partition) == 100

@@ -210,7 +210,7 @@ def test_rows_without_an_offset_get_one(tmp_path: Path) -> None:
         ([[numbered(1, 5)], [numbered(5, 6)]], "t-0 has rows with offsets 1 to 5 and others"),
         ([[numbered(1, 9)], [numbered(4)]], "t-0 has rows with offsets 1 to 9 and others, .* with 4 to 4"),
         ([[numbered(1, 5, 5)]], "t-0 has two rows with offset 5"),
-        ([[numbered(0)]], "t-0 ends at offset 1, and rows have offsets from 0 on"),
+        ([[numbered(0)]], "t-0 ends at offset 1, but rows have offsets from 0 on"),
         ([[{"value": [b"x"], "offset": [-1]}]], "offset"),
     ],
 )
@@ -305,7 +305,7 @@ def test_options_of_the_other_direction(tmp_path: Path) -> None:
         recordpress.InvalidArgumentError, match=r"unknown option compression\.type; accepted are path, "
     ):
         KafkaLogDataSource({"path": str(tmp_path), "compression.type": "zstd"}).schema()
-    for of_read in ("Level", "mode"):
+    for of_read in ("Rows", "mode"):
         with pytest.raises(recordpress.InvalidArgumentError) as caught:
             KafkaLogDataSource({"path": str(tmp_path), "Topic": "t", of_read: "9"})
         assert "option Topic is for writing" in str(caught.value) and f"{of_read} for reading" in str(caught.value)

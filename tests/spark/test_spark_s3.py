@@ -162,7 +162,7 @@ def test_parquet(spark: Any, stored: S3Server, directory: Path) -> None:
 
 def test_a_write(spark: Any, stored: S3Server) -> None:
     """What tasks staged is read once, and so is the segment that is made of it; the store itself then copies that to
-    its name. Of a partition that grows only the end is read."""
+    its name. Of a partition that grows only the end is read: for the tasks, and by the commit."""
     rows = spark.range(0, 3000, 1, 2).selectExpr("CAST(id AS STRING) AS value")
     write = rows.write.format("recordpress").mode("append").options(topic="w", partitions="1")
     for base in (0, 3000):
@@ -173,7 +173,7 @@ def test_a_write(spark: Any, stored: S3Server) -> None:
         made = {path for path, _ in stored.asked("PUT") if path.endswith(".log")} - {published}
         read = Counter(path for path, _ in stored.asked("GET") if path.endswith(".log"))
         assert len(made) == 3 and sent["log"] == 4  # two that tasks staged, and the segment made of them
-        end = {f"/logs/written/w-0/{0:020d}.log": 1} if base else {}
+        end = {f"/logs/written/w-0/{0:020d}.log": 2} if base else {}
         assert read == dict.fromkeys(made, 1) | end
         assert all(count == 1 for count in Counter(stored.asked("DELETE")).values())
         assert recordpress.open_log(stored.url("logs/written")).count() == base + 3000
