@@ -53,7 +53,7 @@ def sum_of(one: Size, other: Size) -> Size:
 
 
 class Calls(NamedTuple):
-    """CPU seconds of repeated calls that compress `size` bytes, and of those that decompress them."""
+    """CPU seconds of repeated calls, each of which compresses or decompresses `size` bytes."""
 
     size: int
     compressing: list[float]
@@ -249,7 +249,7 @@ def _mb_s(size: int, seconds: Sequence[float], timing: str) -> float:
 
 
 def _range(size: int, seconds: Sequence[float], timing: str) -> tuple[float, float]:
-    """Return the lowest and the highest speed by two to four parts of the calls: what another measurement may give."""
+    """Return the lowest and the highest speed by parts of the calls: another measurement may give either."""
     parts = max(2, min(len(seconds) // 4, 4))
     speeds = [_mb_s(size, seconds[number::parts], timing) for number in range(parts)]
     return min(speeds), max(speeds)

@@ -67,7 +67,7 @@ class Choice(NamedTuple):
 
 def choose(cells: Sequence[Cell]) -> Choice:
     """Return the cell whose saving is worth its CPU time among batches of default size, even without a saving if
-    ``none`` is not a choice. Of cells whose order the measurement leaves open, the smallest is chosen."""
+    ``none`` is not a choice. If the measurement leaves their order open, it is the smallest cell."""
     worthwhile = [cell for cell in cells if cell.compression_type == "none" or _saves(cell)]
     cells = worthwhile if {cell.depth for cell in worthwhile} == {cell.depth for cell in cells} else cells
     shallow = min(cells, key=lambda cell: cell.depth).depth

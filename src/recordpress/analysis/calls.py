@@ -68,7 +68,7 @@ def analyze(
     price_gb, price_network_gb, price_consumer_gb : float, optional
         Of 10^9 bytes that are stored, sent to a follower in another zone, or read by a consumer.
     replication : int
-        Replication factor: so many copies are stored, and all but one of them are sent to followers.
+        Replication factor: the number of stored copies, of which all but one are sent to followers.
     consumers : int
         Number of consumer groups that read everything.
     max_seconds : float, optional
