@@ -166,13 +166,13 @@ def move(self, source, target):
         os._exit(9)
     self._fs.move(source, target)
 arrow.ArrowFileSystem.move = move
-recordpress.transcode(sys.argv[1], sys.argv[2], "zstd")
+recordpress.transcode(sys.argv[1], sys.argv[2], "zstd", threads=1)
 """
     target = s3.url("logs/cold/t-0")
     run = [sys.executable, "-c", script, str(source), target, str(killed_at)]
     assert subprocess.run(run, check=False, timeout=HANG).returncode == 9
     hidden = [key for key in s3.keys("logs") if "/." in key]
-    assert len(hidden) == 2  # the upload, and what says that a call is at work
+    assert len(hidden) == 2  # the upload of the one thread, and what says that a call is at work
     manifest = recordpress.transcode(source, target, "zstd")
     assert manifest.complete
     assert manifest.resumed_segments <= killed_at - 1
