@@ -567,3 +567,30 @@ def test_messages_keep_time_types_headers_and_their_order() -> None:
     assert columns_of([], ["value"]).num_rows == 0
     with pytest.raises(recordpress.ArgumentTypeError):
         columns_of([dataclasses.replace(messages[0], value="text")])
+
+
+@pytest.mark.parametrize(("count", "thread"), [(100, False), (5_000, True)])
+def test_only_a_large_table_is_packed_in_a_thread(count: int, thread: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call for 100 rows would otherwise cost as much as a hundred single sends."""
+    threads, packed = [], []
+
+    async def partitions_for(_: str) -> set[int]:
+        return {0}
+
+    async def send_batch(batch: Any, _: str, partition: int) -> Any:
+        packed.append((batch.record_count(), partition))
+        return asyncio.get_running_loop().create_future()
+
+    async def to_thread(call: Callable[..., Any], *arguments: Any) -> Any:
+        threads.append(call)
+        return call(*arguments)
+
+    producer: Any = types.SimpleNamespace(
+        partitions_for=partitions_for, send_batch=send_batch, _partitioner=None, _max_request_size=MANY,
+        _txn_manager=None, _metadata=types.SimpleNamespace(available_partitions_for_topic=lambda _: {0}),
+        _key_serializer=None, _value_serializer=None, _message_accumulator=types.SimpleNamespace(_compression_type=0),
+    )  # fmt: skip
+    monkeypatch.setattr(asyncio, "to_thread", to_thread)
+    run(under_aiokafka.send_columns(producer, "t", pa.table({"value": lines(count)}), 0))
+    assert packed == [(count, 0)]
+    assert bool(threads) is thread

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from array import array
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from aiokafka import AIOKafkaProducer
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from recordpress.typing import Level
+
+
+_SMALL = 16 << 10  # bytes of a table that are packed sooner than a thread starts
+
+
+async def _at_once(call: Callable[..., Any], *arguments: Any) -> Any:
+    """Do what asyncio.to_thread() does, in this thread."""
+    return call(*arguments)
 
 
 class _Batch:
@@ -134,14 +143,15 @@ async def send_table(
         return int(client._partitioner(key, partitions, available))
 
     of_key = None if isinstance(client._partitioner, DefaultPartitioner) else partition_of
-    streams = await asyncio.to_thread(streams_of, table, partition, partitions, of_key)
+    run = _at_once if table.nbytes < _SMALL else asyncio.to_thread
+    streams = await run(streams_of, table, partition, partitions, of_key)
     limit = min(limit or client._max_request_size, client._max_request_size)
     sent = SentColumns(topic, table.num_rows)
 
     async def send(stream: RowStream) -> None:
         batches = packed_batches(stream.table, client._message_accumulator._compression_type, level, limit)
         first = 0
-        while (batch := await asyncio.to_thread(next, batches, None)) is not None:
+        while (batch := await run(next, batches, None)) is not None:
             number = partition_of(None) if stream.partition is None else stream.partition
             future = await producer.send_batch(_Batch(batch, client._txn_manager), topic, partition=number)
             sent._queued.append(QueuedBatch(batch, stream, first, number, future))
