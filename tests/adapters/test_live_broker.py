@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -319,6 +321,91 @@ def test_kafka_python_keeps_order_and_loses_nothing_when_the_broker_is_killed(ow
     assert sender.returncode == 0
     table = asyncio.run(consume_by_aiokafka(own_broker.address, "t"))
     assert table["value"].to_pylist() == [b"%d" % n for n in range(STEP * STEPS)]
+
+
+@contextlib.contextmanager
+def stopped(broker: Broker, seconds: float) -> Iterator[None]:
+    """Stop the broker, and let it go on after these seconds."""
+    os.kill(broker.pid, signal.SIGSTOP)
+    waker = threading.Timer(seconds, os.kill, (broker.pid, signal.SIGCONT))
+    waker.start()
+    try:
+        yield
+    finally:
+        waker.join()
+
+
+def check_what_was_said(broker: Broker, said: list[int | None]) -> None:
+    """Each batch that was said to be written is at its offset; all are in order, none is there twice."""
+    values = [int(value) for value in asyncio.run(consume_by_aiokafka(broker.address, "t"))["value"].to_pylist()]
+    assert values == sorted(set(values))
+    for step, offset in enumerate(said):
+        if offset is not None:
+            assert values[offset : offset + STEP] == list(range(step * STEP, (step + 1) * STEP))
+    assert said[0] == 0
+    assert said[-1] is not None
+
+
+def test_aiokafka_says_what_was_written_when_requests_time_out(own_broker: Broker) -> None:
+    """Ten callers wait for the queue while the broker stands still for longer than a request may take."""
+    from aiokafka import AIOKafkaProducer
+    from aiokafka.errors import KafkaError
+
+    create(own_broker, "t", 1)
+
+    async def run() -> list[int | None]:
+        producer = AIOKafkaProducer(
+            bootstrap_servers=own_broker.address, enable_idempotence=True, request_timeout_ms=2000, linger_ms=1
+        )
+        await producer.start()
+
+        async def send(step: int) -> int | None:
+            try:
+                sent = await under_aiokafka.send_columns(producer, "t", numbered(step * STEP), 0)
+                return (await sent.batches())[0].offset
+            except KafkaError:
+                return None
+
+        said = [await send(0)]
+        with stopped(own_broker, 5):
+            waiting = [asyncio.create_task(send(step)) for step in range(1, 11)]
+            await asyncio.sleep(5)
+        said += [await task for task in waiting]
+        said.append(await send(11))
+        await producer.stop()
+        return said
+
+    check_what_was_said(own_broker, asyncio.run(asyncio.wait_for(run(), HANG)))
+
+
+def test_kafka_python_says_what_was_written_when_requests_time_out(own_broker: Broker) -> None:
+    """The sixth batch waits for the queue, for as long as max_block_ms allows."""
+    from kafka import KafkaProducer
+    from kafka.errors import KafkaError, KafkaTimeoutError
+
+    create(own_broker, "t", 1)
+    producer = KafkaProducer(
+        bootstrap_servers=own_broker.address, enable_idempotence=True, request_timeout_ms=2000, max_block_ms=1500
+    )
+
+    def send(step: int) -> Any:
+        return under_kafka_python.send_columns(producer, "t", numbered(step * STEP), 0)
+
+    def offset_of(sent: Any) -> int | None:
+        try:
+            return int(sent.batches(HANG)[0].offset)
+        except KafkaError:
+            return None
+
+    said = [offset_of(send(0))]
+    with stopped(own_broker, 5):
+        sent = [send(step) for step in range(1, 6)]
+        with pytest.raises(KafkaTimeoutError, match="max_block_ms"):
+            under_kafka_python.send_columns(producer, "t", numbered(6 * STEP), 0, batch_bytes=1_000)
+    said += [offset_of(one) for one in sent]
+    said += [None, offset_of(send(7))]  # some batches of the sixth call may be written
+    producer.close()
+    check_what_was_said(own_broker, said)
 
 
 def test_a_group_that_rebalances_reads_every_record_once(broker: Broker, topic: str) -> None:

@@ -157,7 +157,10 @@ async def send_table(
             sent._queued.append(QueuedBatch(batch, stream, first, number, future))
             first += batch.count
 
-    async with asyncio.TaskGroup() as group:
-        for stream in streams:
-            group.create_task(send(stream))
+    try:
+        async with asyncio.TaskGroup() as group:
+            for stream in streams:
+                group.create_task(send(stream))
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None  # the client's error, as send_batch() raises it
     return sent

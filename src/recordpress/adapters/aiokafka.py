@@ -286,7 +286,8 @@ async def send_columns(
     RecordTooLargeError
         A record does not fit into a batch. Rows before it may have been sent.
     KafkaError
-        The errors of `send_batch`.
+        The errors of `send_batch`, such as KafkaTimeoutError while the queue stays full. Rows before it may have been
+        sent.
 
     Examples
     --------
