@@ -82,6 +82,11 @@ def test_sizes_are_those_of_the_record_sets_that_are_written(partition: Path) ->
         assert cell.batch_bytes == round(len(plain) / (1000 // cell.batch_records))
         assert cell.speed.compress_mb_s > 0 and cell.speed.decompress_mb_s > 0
     assert [cell.ratio for cell in found.cells if cell.compression_type == "none"] == [1.0, 1.0]
+    assert [cell.cpu_ratio for cell in found.cells if cell.compression_type == "none"] == [1.0, 1.0]
+    for cell in found.cells:
+        compressing = cell.input_bytes / 1e6 / cell.speed.compress_mb_s * (cell.compression_type != "none")
+        assert cell.cpu_seconds_per_million == pytest.approx((cell.encode_seconds + compressing) / cell.records * 1e6)
+        assert cell.cpu_ratio == pytest.approx(1 + compressing / cell.encode_seconds)
 
 
 def test_sizes_at_a_depth_that_varies(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ CELL = [
     "ratio",
     "compressMbS",
     "decompressMbS",
+    "cpuSecondsPerMillion",
+    "cpuRatio",
 ]
 
 

@@ -62,6 +62,8 @@ class Cell:
         Of the whole record sets, headers included, before and after compression.
     batches, records : int
     speed : Speed
+    encode_seconds : float
+        CPU time to write the records as batches without compression.
     is_best : bool
         On the Pareto front of its depth: no other cell is both smaller and faster to write.
 
@@ -83,6 +85,7 @@ class Cell:
     batches: int
     records: int
     speed: Speed
+    encode_seconds: float
     is_best: bool = False
 
     @property
@@ -99,6 +102,17 @@ class Cell:
     def bytes_per_record(self) -> float:
         """Compressed bytes per record of a whole record set, including headers."""
         return self.output_bytes / self.records
+
+    @property
+    def cpu_seconds_per_million(self) -> float:
+        """CPU time to write a million records as compressed batches."""
+        return self.cpu_ratio * self.encode_seconds / self.records * 1e6
+
+    @property
+    def cpu_ratio(self) -> float:
+        """CPU time to write the records as compressed batches, as a multiple of the time without compression."""
+        compressing = self.input_bytes / 1e6 / self.speed.compress_mb_s if self.compression_type != "none" else 0.0
+        return 1 + compressing / self.encode_seconds
 
     def cpu_seconds_a_day(self, bytes_per_second: float) -> tuple[float, float]:
         """Return the CPU time to compress and to decompress once the data produced in a day at this rate."""
@@ -117,6 +131,8 @@ class Cell:
             "ratio": self.ratio,
             "compressMbS": self.speed.compress_mb_s,
             "decompressMbS": self.speed.decompress_mb_s,
+            "cpuSecondsPerMillion": self.cpu_seconds_per_million,
+            "cpuRatio": self.cpu_ratio,
         }
 
 

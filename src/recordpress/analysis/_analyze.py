@@ -74,7 +74,7 @@ def analyze_log(
     sample, log = sample_of(path, limit, number, codecs)
     meter = Meter(progress, len(sample.data) * len(settings) * len(multiples))
     measure = Measure(sample, workers, codecs=codecs)
-    timed = _timed(sample, measure, settings, multiples, meter)
+    timed = _timed(sample, measure, settings, multiples, timing, meter)
     cells, choice = _settled(measure, timed, timing, patience)
     chosen = choice.cell
     by_depth = _by_depth(sample, measure, Setting(chosen.compression_type, chosen.level), meter)
@@ -230,15 +230,16 @@ class _Timed:
 
 
 def _timed(
-    sample: Sample, measure: Measure, settings: Sequence[Setting], multiples: Sequence[int], meter: Meter
+    sample: Sample, measure: Measure, settings: Sequence[Setting], multiples: Sequence[int], timing: str, meter: Meter
 ) -> list[_Timed]:
     depths = [None if multiple == 1 else _depth(sample, multiple) for multiple in multiples]
     sizes = [measure.sizes(depth, settings, meter.advance) for depth in depths]
     timed = []
     for multiple, depth, found in zip(multiples, depths, sizes, strict=True):
         payloads = measure.payloads(depth)
+        encode_seconds = measure.encode_seconds(_depth(sample, multiple), timing)
         for setting, size in zip(settings, found, strict=True):
-            cell = partial(_cell, sample, setting, multiple, depth, size)
+            cell = partial(_cell, sample, setting, multiple, depth, size, encode_seconds)
             timed.append(_Timed(cell, setting, payloads, measure.calls(setting, payloads)))
     return timed
 
@@ -270,7 +271,15 @@ def _depth(sample: Sample, multiple: int) -> int:
     return max(1, round(multiple * sample.mean_batch_records))
 
 
-def _cell(sample: Sample, setting: Setting, multiple: int, depth: int | None, size: Size, speed: Speed) -> Cell:
+def _cell(
+    sample: Sample,
+    setting: Setting,
+    multiple: int,
+    depth: int | None,
+    size: Size,
+    encode_seconds: float,
+    speed: Speed,
+) -> Cell:
     return Cell(
         compression_type=setting.compression_type,
         level=setting.level,
@@ -281,6 +290,7 @@ def _cell(sample: Sample, setting: Setting, multiple: int, depth: int | None, si
         batches=size.batches,
         records=sample.records,
         speed=speed,
+        encode_seconds=encode_seconds,
     )
 
 

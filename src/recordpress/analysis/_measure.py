@@ -146,6 +146,12 @@ class Measure:
 
     # ---- speeds
 
+    def encode_seconds(self, depth: int, timing: str) -> float:
+        """Return the CPU seconds in which one thread writes all rows as batches of this many records."""
+        rows = self._rows.slice(0, min(self._rows.num_rows, max(depth, int(PIECE_BYTES / self._sample.record_bytes))))
+        seconds = _rounds(lambda: uncompressed(rows, depth))
+        return _typical(seconds, timing) * self._rows.num_rows / rows.num_rows
+
     def payloads(self, depth: int | None) -> list[bytes]:
         """Return the records of batches from the whole sample, at most `SPEED_BYTES`."""
         pieces = list(self._pieces(depth))
@@ -233,7 +239,7 @@ def uncompressed(rows: Columns, depth: int | None) -> bytes:
     return write_columns(rows, "none", batch_bytes=None, batch_records=depth)
 
 
-def _rounds(call: Callable[[], None]) -> list[float]:
+def _rounds(call: Callable[[], object]) -> list[float]:
     """Return the CPU seconds of each call: other programs on the machine add little to them."""
     call()
     seconds: list[float] = []
@@ -245,7 +251,11 @@ def _rounds(call: Callable[[], None]) -> list[float]:
 
 
 def _mb_s(size: int, seconds: Sequence[float], timing: str) -> float:
-    return size / 1e6 / (min(seconds) if timing == "fastest" else median(seconds))
+    return size / 1e6 / _typical(seconds, timing)
+
+
+def _typical(seconds: Sequence[float], timing: str) -> float:
+    return min(seconds) if timing == "fastest" else median(seconds)
 
 
 def _range(size: int, seconds: Sequence[float], timing: str) -> tuple[float, float]:
