@@ -23,6 +23,7 @@ CALLS = {
     "stats": ["stats", "{log}"],
     "savings": ["stats", "{log}", "--savings"],
     "explain": ["explain", "{log}", "--topic-config", "compression.type=lz4"],
+    "extract": ["extract", "{one}", "-o", "{new}"],
     "fits": ["fits", "{log}", "--batch-size", "4000"],
     "scan": ["scan", "{damaged}"],
     "verify": ["verify", "{damaged}"],

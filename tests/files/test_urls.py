@@ -176,6 +176,7 @@ def check(text: str) -> None:
 DEMO = str(Path(__file__).parents[2] / "demo" / "logs" / "sessions-0")
 # Public calls that take a path, each with its path as a URL.
 CALLS: dict[str, Callable[[str], Any]] = {
+    "analysis.extract path": lambda url: recordpress.analysis.extract(url),
     "analyze path": lambda url: recordpress.analyze(url),
     "broker.explain source": lambda url: recordpress.broker.explain(url),
     "convert src": lambda url: recordpress.convert(url, "/tmp/never", 1),
@@ -235,6 +236,7 @@ COMMANDS = {
         for verb in ("ls", "stats", "dump", "tail", "verify", "scan", "reindex", "explain", "fits", "compact")
     },
     "analyze": [[], ["--report", ..., DEMO]],
+    "extract": [["--output", "/tmp/never"], ["--output", ..., DEMO]],
     "train": [["--size", "1k"], ["--output", ..., DEMO], ["--store", ..., DEMO]],
     "find": [["--value", "x"]],
     "compare": [[..., DEMO], [DEMO, ...]],

@@ -7,6 +7,7 @@
                                 _measure           record sets of each codec, level and depth: sizes, then speeds
                                 _recommend         settings to use, and their savings
                                 _analysis, _report the result as an object and as an HTML page
+    log ──► _extract            uncompressed records for other benchmarks
     records ──► _fits           limits of size from the producer to the log, and the records that they reject
 """
 
@@ -17,6 +18,7 @@ __getattr__, __dir__, __all__ = exports(
     {
         "recordpress.analysis._analysis": "Analysis Cell Speed",
         "recordpress.analysis._dictionary": "DictionaryDepth Evaluation",
+        "recordpress.analysis._extract": "Extract extract",
         "recordpress.analysis._fits": "Fits Limit Rejection",
         "recordpress.analysis._grid": "DEFAULT_CANDIDATES Setting parse_candidates",
         "recordpress.analysis._rate": "Rate parse_rate",

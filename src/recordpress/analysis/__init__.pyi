@@ -1,5 +1,6 @@
 from recordpress.analysis._analysis import Analysis as Analysis, Cell as Cell, Speed as Speed
 from recordpress.analysis._dictionary import DictionaryDepth as DictionaryDepth, Evaluation as Evaluation
+from recordpress.analysis._extract import Extract as Extract, extract as extract
 from recordpress.analysis._fits import Fits as Fits, Limit as Limit, Rejection as Rejection
 from recordpress.analysis._grid import (
     DEFAULT_CANDIDATES as DEFAULT_CANDIDATES,

@@ -25,7 +25,7 @@ from recordpress.analysis.machine import machine_facts, software_versions
 from recordpress.codecs import CodecRegistry
 from recordpress.codecs.choice import CodecChoice
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
-from recordpress.files import resolve
+from recordpress.files import FileSystem, resolve
 from recordpress.log import Log, Progress, open_log
 from recordpress.log.copy.transcode import TranscodeJob
 from recordpress.typing import Integer
@@ -149,13 +149,21 @@ def _multiples(depths: Sequence[Integer]) -> list[int]:
 # ---- what is there
 
 
-def sample_of(path: Paths, limit: int, seed: int, codecs: CodecRegistry | None) -> tuple[Sample, Log | None]:
-    """Return the sample of a log or a file of lines, and the log."""
+def lines_at(path: Paths) -> tuple[FileSystem, str] | None:
+    """Return the file system and name of a file of lines; None for a log."""
     if isinstance(path, str | os.PathLike):
         files, name = resolve(path, None)
         if is_lines(files, name):
-            with files.open(name) as file:
-                return sample_lines(file, limit, seed), None
+            return files, name
+    return None
+
+
+def sample_of(path: Paths, limit: int, seed: int, codecs: CodecRegistry | None) -> tuple[Sample, Log | None]:
+    """Return the sample of a log or a file of lines, and the log."""
+    if lines := lines_at(path):
+        files, name = lines
+        with files.open(name) as file:
+            return sample_lines(file, limit, seed), None
     log = path if isinstance(path, Log) else open_log(path, codecs=codecs)
     return sample_log(log, limit, seed), log
 

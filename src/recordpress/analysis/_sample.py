@@ -100,6 +100,28 @@ def sample_log(log: Log, limit: int, seed: int) -> Sample:
     return sample
 
 
+def sample_batch(log: Log, offset: int) -> Sample:
+    """Take the first batch of a partition that ends at this offset or after it."""
+    if len(log.partitions) != 1:
+        message = f"an offset selects a batch of one partition, not of {len(log.partitions)}"
+        raise InvalidArgumentError(message, field="offset")
+    [partition] = log.partitions
+    sample = Sample()
+    following = [*partition.segments[1:], None]
+    for segment, after in zip(partition.segments, following, strict=True):
+        if after is not None and after.base_offset <= offset:
+            continue
+        with _opened(segment) as file:
+            for header in file.walk():
+                if header.last_offset >= offset and not header.is_control and header.records_count != 0:
+                    entry = file.entry(header.position, header.size)
+                    with located(header.position, file.path):
+                        _take_entry(sample, entry, file.codecs)
+                if sample.counts:
+                    return sample
+    raise InvalidArgumentError(f"no batch with records ends at offset {offset} or after it", field="offset")
+
+
 @dataclass
 class _Run:
     """Start and latest end of a range in bytes of the whole log, and the size limit of the sample after it."""

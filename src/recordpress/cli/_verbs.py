@@ -8,6 +8,7 @@ VERBS = {
     "ls": "List partitions and their segments.",
     "stats": "Summarize stored codecs, records per batch, ratios and formats.",
     "analyze": "Measure codecs, levels and batch depths on your records.",
+    "extract": "Write the uncompressed records of batches to a file, for other benchmarks.",
     "train": "Train a zstd dictionary on your records, and report whether it pays.",
     "dump": "Print the records of a log, or its batches.",
     "tail": "Print the last records of each partition.",
