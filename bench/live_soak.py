@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import contextlib
 import resource
+import statistics
 import sys
 import tempfile
 import time
@@ -68,6 +69,7 @@ def resident() -> float:
 
 async def soak(address: str, minutes: float) -> int:
     seen = bytearray(RECORDS * 300 * round(minutes + 1))  # times that each number was returned
+    seen[:] = bytes(len(seen))  # the pages are resident from the start
     stop, leave = asyncio.Event(), asyncio.Event()
     until = time.monotonic() + 60 * minutes
     producing = asyncio.create_task(produce(address, until))
@@ -95,8 +97,7 @@ async def soak(address: str, minutes: float) -> int:
     leave.set()
     await asyncio.gather(*members, *([third] if third else []))
     lost, repeated = seen.count(0, 0, count), sum(seen) - count + seen.count(0, 0, count)
-    half = memory[len(memory) // 2 :]
-    growth = (half[-1][1] - half[0][1]) / max(1.0, half[-1][0] - half[0][0]) * 60
+    growth = 60 * statistics.linear_regression(*zip(*memory[len(memory) // 2 :], strict=True)).slope
     print(f"{count:,} records sent, {lost} lost, {repeated} repeated; {rebalances} rebalances; "
           f"memory in the second half: {growth:+.2f} MiB a minute")  # fmt: skip
     return 1 if lost or repeated else 0
