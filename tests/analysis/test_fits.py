@@ -65,6 +65,10 @@ def test_a_segment_holds_every_batch() -> None:
     assert found.rejections[0].error == "RECORD_LIST_TOO_LARGE"
 
 
+def test_batches_linger_until_they_are_full() -> None:
+    assert recordpress.fits([bytes(1000)] * 160).batches == 10
+
+
 def test_a_batch_that_is_split_is_no_rejection() -> None:
     found = recordpress.fits([bytes(1000)] * 20, topic_config={"max.message.bytes": 5000})
     assert bool(found) and found.splits > 0 and found.batches >= 20 // 4

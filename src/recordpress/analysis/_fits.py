@@ -187,7 +187,8 @@ def check_records(
     estimator = CompressionRatioEstimator(codecs)  # one for the topic, as a producer has it
 
     def accumulator() -> BatchAccumulator:
-        return BatchAccumulator(**producer, estimator=estimator, delivery_timeout_ms=2**62, codecs=codecs)
+        # the clock stands still: batches linger until they are full
+        return BatchAccumulator(**producer, linger_ms=1, estimator=estimator, delivery_timeout_ms=2**62, codecs=codecs)
 
     def log() -> PartitionLog:
         return PartitionLog(**broker, codecs=codecs)
