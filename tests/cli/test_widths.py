@@ -41,6 +41,7 @@ CALLS = {
 }
 MEASURED = {
     "analyze": ["analyze", "{log}", "-e", "none/lz4", "--rate", "20MB/s"],
+    "simulate": ["simulate", "{log}"],
     "train": ["train", "{log}"],
     "doctor": ["doctor"],
 }

@@ -177,6 +177,7 @@ DEMO = str(Path(__file__).parents[2] / "demo" / "logs" / "sessions-0")
 # Public calls that take a path, each with its path as a URL.
 CALLS: dict[str, Callable[[str], Any]] = {
     "analysis.extract path": lambda url: recordpress.analysis.extract(url),
+    "analysis.simulate path": lambda url: recordpress.analysis.simulate(url),
     "analyze path": lambda url: recordpress.analyze(url),
     "broker.explain source": lambda url: recordpress.broker.explain(url),
     "convert src": lambda url: recordpress.convert(url, "/tmp/never", 1),
@@ -233,7 +234,19 @@ SPARK = {
 COMMANDS = {
     **{
         verb: [[]]
-        for verb in ("ls", "stats", "dump", "tail", "verify", "scan", "reindex", "explain", "fits", "compact")
+        for verb in (
+            "ls",
+            "stats",
+            "dump",
+            "tail",
+            "verify",
+            "scan",
+            "reindex",
+            "explain",
+            "fits",
+            "simulate",
+            "compact",
+        )
     },
     "analyze": [[], ["--report", ..., DEMO]],
     "extract": [["--output", "/tmp/never"], ["--output", ..., DEMO]],

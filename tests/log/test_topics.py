@@ -94,6 +94,7 @@ VERBS: dict[str, tuple[list[str], Any]] = {
     "find": (["--value-contains", ""], lambda found: len(found["records"])),
     "tail": (["-n", "1000000"], lambda found: len(found["records"])),
     "explain": (["--full"], lambda found: sum(one.get("batches", 1) for one in found)),
+    "simulate": ([], lambda found: found["records"]),
     "fits": ([], lambda found: found["records"]),
     "analyze": (["-e", "none", "--depth", "1"], lambda found: found["baseline"]["partitions"]),
 }

@@ -8,6 +8,7 @@
                                 _recommend         settings to use, and their savings
                                 _analysis, _report the result as an object and as an HTML page
     log ──► _extract            uncompressed records for other benchmarks
+    log ──► _simulate           policies by which a producer ends its batches
     records ──► _fits           limits of size from the producer to the log, and the records that they reject
 """
 
@@ -23,6 +24,7 @@ __getattr__, __dir__, __all__ = exports(
         "recordpress.analysis._grid": "DEFAULT_CANDIDATES Setting parse_candidates",
         "recordpress.analysis._rate": "Rate parse_rate",
         "recordpress.analysis._report": "html_of",
+        "recordpress.analysis._simulate": "Policy Simulation simulate",
         "recordpress.analysis._train": "DictionaryTraining",
         "recordpress.analysis.calls": "analyze fits train",
     },

@@ -9,5 +9,6 @@ from recordpress.analysis._grid import (
 )
 from recordpress.analysis._rate import Rate as Rate, parse_rate as parse_rate
 from recordpress.analysis._report import html_of as html_of
+from recordpress.analysis._simulate import Policy as Policy, Simulation as Simulation, simulate as simulate
 from recordpress.analysis._train import DictionaryTraining as DictionaryTraining
 from recordpress.analysis.calls import analyze as analyze, fits as fits, train as train

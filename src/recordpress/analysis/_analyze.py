@@ -165,7 +165,10 @@ def sample_of(path: Paths, limit: int, seed: int, codecs: CodecRegistry | None) 
         with files.open(name) as file:
             return sample_lines(file, limit, seed), None
     log = path if isinstance(path, Log) else open_log(path, codecs=codecs)
-    return sample_log(log, limit, seed), log
+    sample = sample_log(log, limit, seed)
+    if not sample.counts:
+        raise InvalidArgumentError("it has no intact record", field="path")
+    return sample, log
 
 
 def skipped_in(log: Log | None) -> list[dict[str, Any]]:

@@ -95,8 +95,6 @@ def sample_log(log: Log, limit: int, seed: int) -> Sample:
         with _opened(segment) as file:
             _sample_segment(sample, segment, file, runs, passed)
             passed += file.size
-    if not sample.counts:
-        raise InvalidArgumentError("it has no intact record", field="path")
     return sample
 
 

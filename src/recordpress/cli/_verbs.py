@@ -9,6 +9,7 @@ VERBS = {
     "stats": "Summarize stored codecs, records per batch, ratios and formats.",
     "analyze": "Measure codecs, levels and batch depths on your records.",
     "extract": "Write the uncompressed records of batches to a file, for other benchmarks.",
+    "simulate": "Compare policies by which a producer ends its batches, on your records.",
     "train": "Train a zstd dictionary on your records, and report whether it pays.",
     "dump": "Print the records of a log, or its batches.",
     "tail": "Print the last records of each partition.",
