@@ -79,7 +79,7 @@ def hang(environ: dict[str, Any], start_response: Any) -> list[bytes]:
 
 @pytest.fixture
 def impatient(s3: S3Server) -> Any:
-    """A client that waits for half a second, and asks six times: on a busy machine some answers come later."""
+    """A client that waits for a second, and asks four times: on a busy machine some answers come later."""
     return fs.S3FileSystem(
         access_key="key",
         secret_key="secret",
@@ -87,7 +87,7 @@ def impatient(s3: S3Server) -> Any:
         scheme="http",
         request_timeout=0.5,
         connect_timeout=0.5,
-        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=6),
+        retry_strategy=fs.AwsDefaultS3RetryStrategy(max_attempts=3),
     )
 
 
