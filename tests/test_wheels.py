@@ -4,6 +4,7 @@ Wheels themselves are built and tried out by `make wheels` and `make -f labs.mk 
 
 import ctypes
 import json
+import os
 import platform
 import re
 import subprocess
@@ -410,13 +411,21 @@ class TestCommand:
 
 @pytest.mark.slow
 def test_release_is_checked_point_by_point(tmp_path):
-    command = ["-m", "build_support.release", "--dry-run", "--wheels", tmp_path]
-    done = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True, cwd=ROOT)
+    """With an index that has nothing, and a `make` that fails to build the site."""
     if not (ROOT / ".git").exists():
         pytest.skip("not in the sdist")
+    make = tmp_path / "bin" / "make"
+    make.parent.mkdir()
+    make.write_text('#!/bin/sh\necho "make $*" >&2\nexit 1\n')
+    make.chmod(0o755)
+    environment = os.environ | {"PATH": f"{make.parent}{os.pathsep}{os.environ['PATH']}", "PIP_NO_INDEX": "1"}
+    command = ["-m", "build_support.release", "--dry-run", "--wheels", tmp_path]
+    command = [sys.executable, *map(str, command)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
     assert done.returncode == 1
-    assert "  the name on the package index is free or ours" in done.stdout
+    assert "ok  the name on the package index is free or ours" in done.stdout
     assert "cp314t-musllinux_aarch64 is missing: make wheels WHEELS=cp314t-musllinux_aarch64" in done.stdout
+    assert "make -s docs\n" in done.stderr and "make docs fails" in done.stdout
     assert "is not ready to be released" in done.stderr
 
 
