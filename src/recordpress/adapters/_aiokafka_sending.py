@@ -44,7 +44,7 @@ class _Batch:
     def _set_producer_state(self, producer_id: int, producer_epoch: int, base_sequence: int) -> None:
         self._packed.set_producer(producer_id, producer_epoch, base_sequence, self._is_transactional)
 
-    def _build(self) -> bytearray:
+    def _build(self) -> bytes:
         return self._packed.data
 
     def append(self, **_: Any) -> None:

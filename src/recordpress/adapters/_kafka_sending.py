@@ -62,7 +62,7 @@ class _Records:
     def compression_rate(self) -> float:
         return 1.0  # for the client's metric: the size before compression is not known
 
-    def buffer(self) -> bytearray:
+    def buffer(self) -> bytes:
         return self._packed.data
 
 

@@ -7,17 +7,16 @@
 
 from __future__ import annotations
 
-import struct
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from recordpress.checksum import crc32c
 from recordpress.columns.catalogue import NAMES
 from recordpress.columns.place import PLACE_COLUMNS
 from recordpress.errors import InvalidArgumentError
 from recordpress.producer import pack, partitions_of
+from recordpress.record.header import read_header, with_producer
 from recordpress.typing import CompressionType
 
 if TYPE_CHECKING:
@@ -27,27 +26,18 @@ if TYPE_CHECKING:
 
 _WRITTEN = ("timestamp", "key", "value", "headers")
 _CODECS: tuple[CompressionType, ...] = get_args(CompressionType)  # by id
-_COUNT = struct.Struct(">i")
-_ATTRIBUTES = struct.Struct(">h")
-_PRODUCER = struct.Struct(">qhi")
-_CRC = struct.Struct(">I")
-_CRC_AT, _ATTRIBUTES_AT, _PRODUCER_AT, _COUNT_AT = 17, 21, 43, 57  # bytes of the header of a v2 batch
-_IS_TRANSACTIONAL = 0x10
 
 
 class PackedBatch:
     """A finished v2 batch, whose producer the client's sender sets before it sends it for the first time."""
 
     def __init__(self, data: bytes) -> None:
-        self.data = bytearray(data)
-        self.count: int = _COUNT.unpack_from(data, _COUNT_AT)[0]
+        self.data = data
+        self.count: int = read_header(data).records_count
 
     def set_producer(self, producer_id: int, producer_epoch: int, base_sequence: int, is_transactional: bool) -> None:
         """Write the producer's fields and the checksum."""
-        attributes = _ATTRIBUTES.unpack_from(self.data, _ATTRIBUTES_AT)[0] & ~_IS_TRANSACTIONAL
-        _ATTRIBUTES.pack_into(self.data, _ATTRIBUTES_AT, attributes | (_IS_TRANSACTIONAL if is_transactional else 0))
-        _PRODUCER.pack_into(self.data, _PRODUCER_AT, producer_id, producer_epoch, base_sequence)
-        _CRC.pack_into(self.data, _CRC_AT, crc32c(memoryview(self.data)[_ATTRIBUTES_AT:]))
+        self.data = with_producer(self.data, producer_id, producer_epoch, base_sequence, is_transactional)
 
 
 class RowStream(NamedTuple):

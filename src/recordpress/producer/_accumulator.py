@@ -436,7 +436,7 @@ class BatchAccumulator(BatchFiller):
         for batch in state.tracked:
             if is_before(failed, batch):
                 sequence = sequence_after(batch.base_sequence, -failed.records_count)
-                batch._reset_sequence(sequence, with_sequence(batch.records, sequence) if batch.is_closed else None)
+                batch._reset_sequence(sequence, with_sequence(batch, sequence) if batch.is_closed else None)
 
     # --- the end of batches that nobody answers ---------------------------------------------------------------------
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from recordpress.checksum import crc32c
 from recordpress.record import Batch, Record, read_batches
+from recordpress.record.header import with_producer
 
 if TYPE_CHECKING:
     from recordpress.producer._filling import BatchFiller, ProducerBatch
-
-BASE_SEQUENCE = 53  # where it lies in a v2 batch
-CRC, CHECKED = 17, 21
 
 
 class Partition:
@@ -31,12 +27,11 @@ def sequence_after(sequence: int, records: int) -> int:
     return (sequence + records) % 2**31
 
 
-def with_sequence(records: bytes, base_sequence: int) -> bytes:
-    """Return a v2 batch with another sequence."""
-    changed = bytearray(records)
-    struct.pack_into(">i", changed, BASE_SEQUENCE, base_sequence)
-    struct.pack_into(">I", changed, CRC, crc32c(memoryview(changed)[CHECKED:]))
-    return bytes(changed)
+def with_sequence(batch: ProducerBatch, base_sequence: int) -> bytes:
+    """Return the bytes of a closed batch with another sequence."""
+    return with_producer(
+        batch.records, batch.producer_id, batch.producer_epoch, base_sequence, batch.is_transactional
+    )
 
 
 def is_before(batch: ProducerBatch, other: ProducerBatch) -> bool:

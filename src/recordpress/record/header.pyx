@@ -1,14 +1,17 @@
 """Header of an entry, with the names and types of its fields in tables."""
 
-from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint64_t
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport INT32_MAX, INT64_MAX, int16_t, int32_t, int64_t, uint8_t, uint64_t
 
 from recordpress._arguments cimport integer_of
 from recordpress._buffers cimport InputView
 from recordpress._c.wire cimport (
-    RP_BATCH_HEADER, RP_CODEC_MASK, RP_CONTROL, RP_CUT_ENTRY, RP_DELETE_HORIZON, RP_END, RP_TRANSACTIONAL, rp_batch,
-    rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_batch_timestamp_type, rp_error, rp_fail, rp_sequence_add,
+    RP_ATTRIBUTES_OFFSET, RP_BATCH_HEADER, RP_CODEC_MASK, RP_CONTROL, RP_CRC_OFFSET, RP_CUT_ENTRY, RP_DELETE_HORIZON,
+    RP_END, RP_TRANSACTIONAL, rp_batch, rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_batch_timestamp_type,
+    rp_batch_write, rp_error, rp_fail, rp_sequence_add, rp_store_be32,
 )
 from recordpress._status cimport check, place, place_at
+from recordpress.checksum cimport crc32c_update
 
 CODEC_BITS = RP_CODEC_MASK  # of the attributes
 
@@ -185,3 +188,17 @@ def moved_header(BatchHeader header, position, base_offset):
     moved._header.position = position
     moved._header.base_offset = base_offset
     return moved
+
+
+def with_producer(batch, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence, bint is_transactional):
+    """Return a copy of a whole v2 batch with these fields and its new checksum."""
+    cdef InputView view = InputView(batch)
+    cdef rp_batch header = (<BatchHeader>read_header(batch))._header
+    header.producer_id, header.producer_epoch, header.base_sequence = producer_id, producer_epoch, base_sequence
+    header.attributes = header.attributes & ~RP_TRANSACTIONAL | is_transactional * RP_TRANSACTIONAL
+    changed = PyBytes_FromStringAndSize(<const char*>view.data, view.size)
+    cdef uint8_t* start = <uint8_t*>PyBytes_AS_STRING(changed)
+    rp_batch_write(start, &header)
+    rp_store_be32(start + RP_CRC_OFFSET,
+                  crc32c_update(0, start + RP_ATTRIBUTES_OFFSET, <size_t>view.size - RP_ATTRIBUTES_OFFSET))
+    return changed
