@@ -11,9 +11,9 @@ from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileSystem, RandomAccessFile
 from recordpress.producer.settings import BATCH_SIZE
 from recordpress.record import BatchBuilder
+from recordpress.record.header import MAGIC_AT
 
 _LOG_NAME = re.compile(r"[0-9]{20}.*\.log(\.deleted|\.swap)?")
-_MAGIC_AT = 16  # of every entry of a log, in all formats
 _MOST_MAGIC = 2
 _LONGEST_LINE = 1 << 20  # of a record that a broker takes by default
 _READ_BYTES = 256 << 10
@@ -28,8 +28,8 @@ def is_lines(files: FileSystem, path: str) -> bool:
     if not info.is_file or _LOG_NAME.fullmatch(info.name):
         return False
     with files.open(path) as file:
-        begin = file.read_at(0, _MAGIC_AT + 1)
-    return len(begin) <= _MAGIC_AT or begin[_MAGIC_AT] > _MOST_MAGIC
+        begin = file.read_at(0, MAGIC_AT + 1)
+    return len(begin) <= MAGIC_AT or begin[MAGIC_AT] > _MOST_MAGIC
 
 
 def sample_lines(file: RandomAccessFile, limit: int, seed: int) -> Sample:

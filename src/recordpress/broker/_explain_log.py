@@ -37,7 +37,6 @@ OPENED_BYTES = 64 << 20  # of each kind of batch: a second's work or two
 OPENED_BATCHES = 10_000  # small ones cost by the batch
 OPENED_THEN = 64  # of the rest, every so manieth
 _OF_A_KIND = 0x07 | 0x08 | 0x10  # attribute bits: codec, LogAppendTime, transactional
-_DELETE_HORIZON = 0x40
 _PROGRESS_BYTES = 1 << 20  # between two reports; chosen, not measured
 _DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)
 
@@ -204,7 +203,7 @@ def _is_compacted(header: Any) -> bool:
     if header.magic < 2:
         return False
     expected = header.last_offset - header.base_offset + 1
-    return bool(header.attributes & _DELETE_HORIZON) or header.records_count != expected
+    return header.delete_horizon_ms is not None or header.records_count != expected
 
 
 def as_produced(data: bytearray, codecs: CodecRegistry | None = None) -> Batch | None:

@@ -25,6 +25,7 @@ from recordpress.codecs import CodecRegistry, compress, decompress
 from recordpress.columns import read_columns
 from recordpress.errors import RecordpressError
 from recordpress.record import Batch, read_batches
+from recordpress.record.header import HEADER_SIZE
 
 _BY_RELATION = {"header rewritten": REWRITTEN, "kept, tail cut": CUT, "kept": KEPT}
 _SEQUENTIAL = "0, 1, 2, ..."
@@ -41,7 +42,7 @@ _DIAGNOSES = {
     "of order, unless the topic's codec has it rebuilt",
 }
 _OF_RECORDS = ("offset", "sequence")  # offsets alone would come from the header
-_OFFSET, _LEADER_EPOCH, _HEADER = slice(0, 8), slice(12, 16), 61
+_OFFSET, _LEADER_EPOCH = slice(0, 8), slice(12, 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +194,7 @@ def _cost(
 
 def _changed(batch: Batch, stored: Batch) -> int:
     """Compare the header after offset and leader epoch, which every broker sets."""
-    before, after = (bytearray(one.data[:_HEADER]) for one in (batch, stored))
+    before, after = (bytearray(one.data[:HEADER_SIZE]) for one in (batch, stored))
     for header in (before, after):
         header[_OFFSET] = bytes(8)
         if batch.magic == 2:

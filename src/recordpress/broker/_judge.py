@@ -11,10 +11,10 @@ from recordpress.broker._verdict import Verdict
 from recordpress.codecs import CodecRegistry
 from recordpress.log.sidecars import ProducerState
 from recordpress.record import Batch
+from recordpress.record.header import SEQUENCES
 from recordpress.typing import Integer, Time
 
 _IN_A_LOG = "of the log"  # a transactional id, which batches of a log do not have
-_SEQUENCES = 1 << 31  # they go from 0 to 2^31 - 1, and then begin again
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,6 @@ def _previous_batch(batch: Batch) -> list[ProducerState] | None:
     """Return the batch before this one, of one record at offset 0."""
     if batch.producer_id < 0 or batch.base_sequence < 0:
         return None
-    before = (batch.base_sequence - 1) % _SEQUENCES
+    before = (batch.base_sequence - 1) % SEQUENCES
     transaction = 0 if batch.is_transactional else -1
     return [ProducerState(batch.producer_id, batch.producer_epoch, before, 0, 0, 0, -1, transaction)]

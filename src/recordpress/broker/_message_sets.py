@@ -11,8 +11,8 @@ from recordpress.broker._reasons import Reason, reasons_of
 from recordpress.broker._verdict import Relation, Verdict, accepted, refused
 from recordpress.broker._versions import MessageSets
 from recordpress.errors import OutputTooLargeError
+from recordpress.record.header import MAGIC_AT
 
-_MAGIC_AT = 16  # of an entry
 _OFFSETS, _HEADERS = 0, 1  # results of compare_messages
 
 
@@ -83,7 +83,7 @@ def _compared(whole: bytes, stored: StoredMessages, config: LogConfig) -> tuple[
             return "kept", []
         if change != _HEADERS:
             return "rebuilt", [Reason.WRAPPER]  # 0.10.1 writes a timestamp into an empty set of magic 0
-    if config.log_append_time and stored.records[_MAGIC_AT]:
+    if config.log_append_time and stored.records[MAGIC_AT]:
         reasons.append(Reason.LOG_APPEND_TIME)
     if stored.is_rebuilt:
         return "rebuilt", reasons

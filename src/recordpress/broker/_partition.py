@@ -25,15 +25,13 @@ from recordpress.broker._validator import Validation, validate_records
 from recordpress.broker._verdict import Relation, Verdict, accepted, refused
 from recordpress.broker._versions import MessageSets
 from recordpress.errors import ArgumentTypeError
-from recordpress.record.header import BatchHeader
+from recordpress.record.header import LOG_OVERHEAD, MAGIC_AT, SIZE_AT, BatchHeader
 from recordpress.typing import Integer, Time
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _ZSTD = CODEC_IDS["zstd"]
-_HEADER, _ATTRIBUTES = 61, 21
-_SIZE_AT, _OVERHEAD, _MAGIC_AT = 8, 12, 16
 _NEWEST_MAGIC = 2
 _TELLS_OF_RECORDS = 8  # from this Produce on (KIP-467)
 _LOG_APPEND_TIME = 0x08
@@ -103,13 +101,13 @@ class Partition:
         if self.rules.scans_magic_first or self.rules.message_sets is not None:
             return records
         view, position = _bytes_of(records), 0
-        while len(view) - position > _MAGIC_AT:
-            size = int.from_bytes(view[position + _SIZE_AT : position + _OVERHEAD], "big", signed=True)
-            if size > len(view) - position - _OVERHEAD:
-                return view[:position] if view[position + _MAGIC_AT] > _NEWEST_MAGIC else records
+        while len(view) - position > MAGIC_AT:
+            size = int.from_bytes(view[position + SIZE_AT : position + LOG_OVERHEAD], "big", signed=True)
+            if size > len(view) - position - LOG_OVERHEAD:
+                return view[:position] if view[position + MAGIC_AT] > _NEWEST_MAGIC else records
             if size < 0:
                 break
-            position += _OVERHEAD + size
+            position += LOG_OVERHEAD + size
         return records
 
     def _version(self, given: Integer | None, first: BatchHeader | None) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from recordpress.broker._reasons import Reason
 from recordpress.errors import ArgumentTypeError
 from recordpress.log.sidecars import ProducerState
+from recordpress.record.header import SEQUENCES
 
 if TYPE_CHECKING:
     from recordpress.broker._versions import BrokerRules
@@ -22,7 +23,6 @@ T = TypeVar("T")
 _NO_EPOCH = _NO_SEQUENCE = _NO_OFFSET = -1
 _LAST_EPOCH = 2**15 - 1
 _OWN_EPOCHS = 2  # transaction.version from which on each transaction has its own epoch
-_SEQUENCES = 1 << 31  # they go from 0 to 2^31 - 1, and then begin again (DefaultRecordBatch.incrementSequence)
 
 # Before KIP-360 a producer had to begin with sequence 0 where its last one was not known.
 _FOR_UNKNOWN = {"welcome": None, "out of order": Reason.OUT_OF_ORDER_SEQUENCE, "unknown": Reason.UNKNOWN_PRODUCER}
@@ -188,7 +188,7 @@ class Producers:
             return Reason.NEW_EPOCH_SEQUENCE if first != 0 else None
         if not producer.batches and first != 0 and self.rules.unknown_sequence != "welcome":
             return _FOR_UNKNOWN[self.rules.unknown_sequence]
-        return None if first == (producer.last_sequence + 1) % _SEQUENCES else Reason.OUT_OF_ORDER_SEQUENCE
+        return None if first == (producer.last_sequence + 1) % SEQUENCES else Reason.OUT_OF_ORDER_SEQUENCE
 
     def append(self, header: BatchHeader) -> None:
         """Record that the batch is in the log."""

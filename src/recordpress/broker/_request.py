@@ -10,7 +10,7 @@ from recordpress.broker._config import CODEC_IDS
 from recordpress.broker._reasons import Reason
 from recordpress.broker._verdict import Verdict, refused
 from recordpress.broker._versions import BrokerRules
-from recordpress.record.header import CODEC_BITS, BatchHeader
+from recordpress.record.header import CODEC_BITS, MAGIC_AT, MIN_ENTRY_SIZE, SIZE_AT, BatchHeader
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 _BATCHES_ALONE = 3  # from this Produce on, a record set is one batch of magic 2
 _TAKES_ZSTD = 7  # KIP-110
 _LAST_OF_MESSAGES = 2  # what clients send messages of magic 0 and 1 with (ProduceRequest.forMagic)
-_SIZE_AT, _MAGIC_AT = 8, 16
 _PRODUCER_ID_END = 51  # in a header of magic 2
-_LEAST_SIZE = 14  # LegacyRecord.RECORD_OVERHEAD_V0
 
 
 class Request(NamedTuple):
@@ -116,9 +114,9 @@ def _scan_code(found: Analysis, helpful: bool) -> int:
 def _scan_message(records: Buffer, position: int) -> str | None:
     """Return the message of ByteBufferLogInputStream's exception, which fails the request and goes into the
     response."""
-    entry = memoryview(records).tobytes("A")[position : position + _MAGIC_AT + 1]
-    size = int.from_bytes(entry[_SIZE_AT : _SIZE_AT + 4], "big", signed=True)
-    if size < _LEAST_SIZE:
-        return f"Record size {size} is less than the minimum record overhead ({_LEAST_SIZE})"
-    magic = int.from_bytes(entry[_MAGIC_AT:], "big", signed=True)
+    entry = memoryview(records).tobytes("A")[position : position + MAGIC_AT + 1]
+    size = int.from_bytes(entry[SIZE_AT : SIZE_AT + 4], "big", signed=True)
+    if size < MIN_ENTRY_SIZE:
+        return f"Record size {size} is less than the minimum record overhead ({MIN_ENTRY_SIZE})"
+    magic = int.from_bytes(entry[MAGIC_AT:], "big", signed=True)
     return f"Invalid magic found in record: {magic}"

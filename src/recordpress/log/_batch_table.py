@@ -10,12 +10,12 @@ from recordpress.columns.header_table import headers_table
 from recordpress.errors import RecordpressError
 from recordpress.log._batches import BATCH_COLUMNS
 from recordpress.log._segment import Partition, Segment
+from recordpress.record.header import SEQUENCES
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS_AT_ONCE = 1 << 16  # rows in one Arrow batch; chosen, not measured
-_SEQUENCES = 1 << 31  # they go from 0 to 2^31 - 1, and then begin again (DefaultRecordBatch.incrementSequence)
 
 
 def table_of(partitions: Iterable[Partition], check_crcs: bool) -> pa.Table:
@@ -70,7 +70,7 @@ def _columns(headers: BatchTable, is_valid: bytearray | None) -> dict[str, Any]:
     columns: dict[str, Any] = dict(zip(batch.schema.names, batch.columns, strict=True))
     base, delta = columns["baseSequence"], pc.subtract(columns["lastOffset"], columns["baseOffset"])
     last = pc.add(base.cast(pa.int64()), delta)
-    last = pc.if_else(pc.greater_equal(last, _SEQUENCES), pc.subtract(last, _SEQUENCES), last)
+    last = pc.if_else(pc.greater_equal(last, SEQUENCES), pc.subtract(last, SEQUENCES), last)
     columns["lastSequence"] = pc.if_else(pc.equal(base, -1), -1, last)
     missing = pa.scalar(-1, pa.int64()).cast(columns["baseTimestamp"].type)
     times = pc.fill_null(columns["baseTimestamp"], missing)

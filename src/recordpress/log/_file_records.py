@@ -15,10 +15,10 @@ from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import WALK_BYTES, LocalFileSystem, RandomAccessFile, Walked, located, move_positions, read_ahead
 from recordpress.log._entry import check_entry, read_entry
 from recordpress.log._header_walk import HeaderWalk
-from recordpress.log._trailing_bytes import ENTRY_PREFIX, LOG_OVERHEAD, Tail, tail_of
+from recordpress.log._trailing_bytes import Tail, tail_of
 from recordpress.log.findings import DAMAGE, Finding
 from recordpress.record import read_batches
-from recordpress.record.header import BatchHeader
+from recordpress.record.header import ENTRY_PREFIX, LOG_OVERHEAD, SIZE_AT, BatchHeader
 
 # Large enough to hide a call's fixed costs, small enough for several to be in memory.
 CHUNK_BYTES = 16 << 20
@@ -383,7 +383,7 @@ class FileRecords:
         whole = self._whole(data, wanted)
         if whole or len(data) == left:
             return memoryview(data)[:whole]
-        size = LOG_OVERHEAD + int.from_bytes(data[8:LOG_OVERHEAD], "big")
+        size = LOG_OVERHEAD + int.from_bytes(data[SIZE_AT:LOG_OVERHEAD], "big")
         if size == LOG_OVERHEAD or size > left:
             return memoryview(b"")
         check_entry(self.file, position)  # it is larger than a chunk

@@ -20,12 +20,11 @@ from recordpress.log._segment import Partition, Segment
 from recordpress.log.findings import Finding
 from recordpress.log.sidecars.offset_index import read_offset_index
 from recordpress.record import read_batches
-from recordpress.record.header import BatchHeader
+from recordpress.record.header import HEADER_SIZE, BatchHeader
 
 SAMPLED_FROM = 64 << 20  # bytes of a remote segment: below, reading all of it takes little longer
 RANGES = 8  # chosen, not measured: at even distances
 RANGE_BYTES = 1 << 20  # chosen, not measured
-LARGEST_HEADER = 61  # of v2, DefaultRecordBatch.RECORD_BATCH_OVERHEAD
 
 
 @dataclass
@@ -281,7 +280,7 @@ def _range(segment: Segment, file: FileRecords, position: int) -> Iterator[Batch
     if position and not walk.at_entry(position, first, last):
         return
     end = min(position + RANGE_BYTES, file.size)
-    while walk.position + LARGEST_HEADER <= end:
+    while walk.position + HEADER_SIZE <= end:
         header = next(walk, None)
         if header is None or header.position + header.size > end:
             return

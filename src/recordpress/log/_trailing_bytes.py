@@ -26,15 +26,13 @@ from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress.errors import CorruptRecordError
 from recordpress.files import RandomAccessFile
 from recordpress.log._header_walk import HeaderWalk
+from recordpress.record.header import MIN_ENTRY_SIZE
 
 Tail: TypeAlias = Literal["", "cut", "zeros"]
 
-LOG_OVERHEAD = 12  # of every entry, not counted by its size field (Kafka's Records.LOG_OVERHEAD)
-ENTRY_PREFIX = 17  # base offset, size, leader epoch or CRC, magic
 
 _STEP = 8 << 20  # of one read: large enough to hide its fixed costs
 _LARGEST_CUT = 104857600  # socket.request.max.bytes, unless the broker is configured otherwise
-_MIN_ENTRY_SIZE = 14  # Kafka's LegacyRecord.RECORD_OVERHEAD_V0
 
 
 def tail_of(file: RandomAccessFile, position: int, size: int, next_offset: int | None, complete: bool) -> Tail:
@@ -59,8 +57,8 @@ def _refuse_damage(walk: HeaderWalk, next_offset: int | None) -> None:
     if (prefix := walk.prefix()) is None:
         return
     base, length = prefix
-    if length < _MIN_ENTRY_SIZE:
-        raise _damage(f"entry size {length} is less than the minimum of {_MIN_ENTRY_SIZE}", position)
+    if length < MIN_ENTRY_SIZE:
+        raise _damage(f"entry size {length} is less than the minimum of {MIN_ENTRY_SIZE}", position)
     beyond = f"entry size {length} reaches beyond the end of the file"
     if left > _LARGEST_CUT:
         raise _damage(f"{beyond}, and {left} bytes are more than a truncated entry can have", position)

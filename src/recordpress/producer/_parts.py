@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recordpress.record import Batch, Record, read_batches
-from recordpress.record.header import with_producer
+from recordpress.record.header import SEQUENCES, with_producer
 
 if TYPE_CHECKING:
     from recordpress.producer._filling import BatchFiller, ProducerBatch
@@ -23,20 +23,18 @@ class Partition:
 
 
 def sequence_after(sequence: int, records: int) -> int:
-    """Return the following sequence; 0 follows 2^31 - 1 (DefaultRecordBatch.incrementSequence)."""
-    return (sequence + records) % 2**31
+    """Return the following sequence; 0 follows 2^31 - 1."""
+    return (sequence + records) % SEQUENCES
 
 
 def with_sequence(batch: ProducerBatch, base_sequence: int) -> bytes:
     """Return the bytes of a closed batch with another sequence."""
-    return with_producer(
-        batch.records, batch.producer_id, batch.producer_epoch, base_sequence, batch.is_transactional
-    )
+    return with_producer(batch.records, batch.producer_id, batch.producer_epoch, base_sequence, batch.is_transactional)
 
 
 def is_before(batch: ProducerBatch, other: ProducerBatch) -> bool:
     """Return whether a sequence precedes another; 0 follows 2^31 - 1."""
-    return batch.base_sequence >= 0 and 0 < (other.base_sequence - batch.base_sequence) % 2**31 < 2**30
+    return batch.base_sequence >= 0 and 0 < (other.base_sequence - batch.base_sequence) % SEQUENCES < SEQUENCES // 2
 
 
 def size_of(batch: ProducerBatch) -> int:

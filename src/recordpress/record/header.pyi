@@ -3,6 +3,13 @@ from typing import Any
 from typing_extensions import Buffer, disjoint_base
 
 CODEC_BITS: int
+SIZE_AT: int
+MAGIC_AT: int
+LOG_OVERHEAD: int
+ENTRY_PREFIX: int
+MIN_ENTRY_SIZE: int
+HEADER_SIZE: int
+SEQUENCES: int
 FIELDS: tuple[tuple[str, str, str, int | None], ...]
 
 @disjoint_base

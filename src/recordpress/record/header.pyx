@@ -7,13 +7,19 @@ from recordpress._arguments cimport integer_of
 from recordpress._buffers cimport InputView
 from recordpress._c.wire cimport (
     RP_ATTRIBUTES_OFFSET, RP_BATCH_HEADER, RP_CODEC_MASK, RP_CONTROL, RP_CRC_OFFSET, RP_CUT_ENTRY, RP_DELETE_HORIZON,
-    RP_END, RP_TRANSACTIONAL, rp_batch, rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_batch_timestamp_type,
-    rp_batch_write, rp_error, rp_fail, rp_sequence_add, rp_store_be32,
+    RP_END, RP_ENTRY_PREFIX, RP_LOG_OVERHEAD, RP_MAGIC_OFFSET, RP_MIN_ENTRY_SIZE, RP_SIZE_OFFSET, RP_TRANSACTIONAL,
+    rp_batch, rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_batch_timestamp_type, rp_batch_write, rp_error,
+    rp_fail, rp_sequence_add, rp_store_be32,
 )
 from recordpress._status cimport check, place, place_at
 from recordpress.checksum cimport crc32c_update
 
+# What batch_header.h states, for modules in Python.
 CODEC_BITS = RP_CODEC_MASK  # of the attributes
+SIZE_AT, MAGIC_AT = RP_SIZE_OFFSET, RP_MAGIC_OFFSET  # of every entry
+LOG_OVERHEAD, ENTRY_PREFIX = RP_LOG_OVERHEAD, RP_ENTRY_PREFIX
+MIN_ENTRY_SIZE, HEADER_SIZE = RP_MIN_ENTRY_SIZE, RP_BATCH_HEADER
+SEQUENCES = 1 << 31  # they go from 0 to 2^31 - 1, and then begin again (DefaultRecordBatch.incrementSequence)
 
 # The fields of `header_row`: name, NumPy type, Arrow format, value that is null in Arrow (None: never null).
 FIELDS = (

@@ -18,10 +18,7 @@ from recordpress.errors import CorruptRecordError
 from recordpress.log.check.damage_walk import OFFSETS_RULE, BadRange
 from recordpress.log.check.rebuild import INDEX_INTERVAL_BYTES
 from recordpress.record import read_batches
-from recordpress.record.header import BatchHeader, read_header
-
-_MAGIC_AT = 16
-_HEADER_SIZE = 61
+from recordpress.record.header import HEADER_SIZE, MAGIC_AT, BatchHeader, read_header
 
 
 class Recovery:
@@ -112,18 +109,18 @@ class Recovery:
 
     def _as_v2(self, bad: BadRange) -> tuple[int, int] | None:
         """Return size and last offset of an entry whose magic is above 2, if it is intact as a v2 batch."""
-        if bad.size < _HEADER_SIZE:
+        if bad.size < HEADER_SIZE:
             return None
-        data = bytearray(self.file.read_exactly(bad.position, _HEADER_SIZE))
-        if not 2 < data[_MAGIC_AT] < 0x80:
+        data = bytearray(self.file.read_exactly(bad.position, HEADER_SIZE))
+        if not 2 < data[MAGIC_AT] < 0x80:
             return None
-        data[_MAGIC_AT] = 2
+        data[MAGIC_AT] = 2
         try:
             header = read_header(data)
         except CorruptRecordError:
             return None
         if header.size > bad.size:
             return None
-        data += self.file.read_exactly(bad.position + _HEADER_SIZE, header.size - _HEADER_SIZE)
+        data += self.file.read_exactly(bad.position + HEADER_SIZE, header.size - HEADER_SIZE)
         [batch] = read_batches(data)
         return (header.size, header.last_offset) if batch.is_valid() else None

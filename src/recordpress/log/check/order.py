@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 from recordpress.log.findings import Finding
 from recordpress.log.sidecars.producer_snapshot import ProducerState
-from recordpress.record.header import BatchHeader
-
-_SEQUENCES = 1 << 31
+from recordpress.record.header import SEQUENCES, BatchHeader
 
 
 class OrderCheck:
@@ -56,9 +54,9 @@ class SequenceCheck:
             return
         last = self._last.get(header.producer_id)
         if last is not None and last[0] == header.producer_epoch:
-            expected = (last[1] + 1) % _SEQUENCES
-            ahead = (header.base_sequence - expected) % _SEQUENCES
-            if ahead >= _SEQUENCES // 2 or (ahead and last[2] == gaps):
+            expected = (last[1] + 1) % SEQUENCES
+            ahead = (header.base_sequence - expected) % SEQUENCES
+            if ahead >= SEQUENCES // 2 or (ahead and last[2] == gaps):
                 message = (
                     f"sequence {header.base_sequence} of producer {header.producer_id}, epoch {header.producer_epoch}, "
                     f"where {expected} comes next"
