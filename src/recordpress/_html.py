@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
 
-MOST_ROWS = 20
-_MOST_CHARACTERS = 80
+MOST_ROWS = 20  # a screen of a notebook
+_MOST_CHARACTERS = 80  # of a cell; chosen, not measured
 
 
 def html_table(caption: str, names: Sequence[str], rows: Iterable[Sequence[object]], count: int) -> str:

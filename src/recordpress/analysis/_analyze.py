@@ -34,10 +34,10 @@ Timing: TypeAlias = Literal["fastest", "median"]
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log"
 
 PATIENCE = 10.0  # seconds in which calls are repeated until the recommendation is certain; chosen, not measured
-LEAST_SAMPLE, MOST_SAMPLE = 1 << 10, 1 << 40
-_MOST_DEPTH = 10_000
+LEAST_SAMPLE, MOST_SAMPLE = 1 << 10, 1 << 40  # bytes
+_MOST_DEPTH = 10_000  # records of a batch: far more than producers send
 _BY_DEPTH_BYTES = 32 << 20  # of the sample, for what other depths would give
-_STEP_BYTES = 1 << 20
+_STEP_BYTES = 1 << 20  # between two reports of progress; chosen, not measured
 _SAVINGS_PART = 4  # the sample of savings is a quarter of the other: stored bytes, at a typical ratio of 4
 
 

@@ -23,10 +23,10 @@ from recordpress.producer import BatchAccumulator, CompressionRatioEstimator, Pr
 from recordpress.record import Record, read_batches, write_records
 
 MOST_LISTED = 100  # rejections; `Fits.rejected` counts all of them
-LONGEST_LINE = 1 << 30
+LONGEST_LINE = 1 << 30  # bytes: half of what an int32 length allows, in memory at once
 LINES_AT_ONCE = 1 << 22  # bytes
 
-_TOO_LARGE, _LIST_TOO_LARGE = 10, 18
+_TOO_LARGE, _LIST_TOO_LARGE = 10, 18  # error codes of Produce
 _COLUMNS = ["offset", "timestamp", "key", "value", "headers"]
 
 # What stands at the limits: who looks at what, and where Kafka has it.

@@ -14,9 +14,9 @@ from recordpress.record import BatchBuilder
 from recordpress.record.header import MAGIC_AT
 
 _LOG_NAME = re.compile(r"[0-9]{20}.*\.log(\.deleted|\.swap)?")
-_MOST_MAGIC = 2
+_MOST_MAGIC = 2  # the newest format
 _LONGEST_LINE = 1 << 20  # of a record that a broker takes by default
-_READ_BYTES = 256 << 10
+_READ_BYTES = 256 << 10  # of one read; chosen, not measured
 
 
 def is_lines(files: FileSystem, path: str) -> bool:

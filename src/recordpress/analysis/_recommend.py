@@ -19,7 +19,7 @@ from recordpress.codecs.table import CodecTable
 from recordpress.producer.settings import LINGER_MS, batch_size_of, linger_ms_of
 
 DEPTHS = (2, 10, 100)  # of what shallow batches would give if they were deeper
-SAVED_PER_DOUBLING = 0.05
+SAVED_PER_DOUBLING = 0.05  # of the bytes, for doubled CPU time; a judgement: see above
 SHALLOW = 0.9  # batches of which ten times the depth takes less than this part of the bytes are shallow
 
 _CPU_WEIGHT = -math.log2(1 - SAVED_PER_DOUBLING)

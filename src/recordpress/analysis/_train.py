@@ -27,9 +27,9 @@ from recordpress.errors import ArgumentTypeError
 from recordpress.log import Finding, Progress
 from recordpress.typing import Integer
 
-_MOST_DEPTH = 1_000_000
-_LEAST_SIZE, _MOST_SIZE = 256, 64 << 20
-_LEAST_LEVEL, _MOST_LEVEL = -131072, 22
+_MOST_DEPTH = 1_000_000  # records of a batch: far more than producers send
+_LEAST_SIZE, _MOST_SIZE = 256, 64 << 20  # bytes: ZDICT_DICTSIZE_MIN, and what Dictionary takes
+_LEAST_LEVEL, _MOST_LEVEL = -131072, 22  # ZSTD_minCLevel() and ZSTD_maxCLevel()
 _LEAST_ID, _MOST_ID = 1 << 15, (1 << 31) - 1
 
 

@@ -23,7 +23,7 @@ TopicConfig: TypeAlias = Mapping[str, Value]
 
 CODEC_IDS = CodecTable().ids
 _PLUGGABLE, _PLUGIN = "pluggable", "pluggable.factory.plugin"  # KIP-984: known where plug-ins are
-_LONGEST_NAME = 80
+_LONGEST_NAME = 80  # characters that are compared with known names, of which the longest has 59
 _LEVELS = CodecTable().levels
 _LARGEST_ARRAY = INT32_MAX - 8  # of Java
 _ZSTD_PROTOCOL: Version = (2, 1)  # LogValidator: IBP_2_1_IV0

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from recordpress.log import Log, Partition
     from recordpress.typing import Integer
 
-_VERSION_MAX = 2**15 - 1
+_VERSION_MAX = 2**15 - 1  # of an int16
 _HARD_LIMIT = 2  # the last version without KIP-74
 _ISOLATION = 4  # the first version with an isolation level (KIP-98)
 _ZSTD = 10  # the first version that takes zstd (KIP-110)

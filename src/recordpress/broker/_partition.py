@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _ZSTD = CODEC_IDS["zstd"]
-_NEWEST_MAGIC = 2
+_NEWEST_MAGIC = 2  # since Kafka 0.11 (KIP-98)
 _TELLS_OF_RECORDS = 8  # from this Produce on (KIP-467)
-_LOG_APPEND_TIME = 0x08
-_VERSION_MAX = 2**15 - 1
+_LOG_APPEND_TIME = 0x08  # attribute bit
+_VERSION_MAX = 2**15 - 1  # of an int16
 
 
 class _Ready(NamedTuple):

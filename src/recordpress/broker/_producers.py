@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _NO_EPOCH = _NO_SEQUENCE = _NO_OFFSET = -1
-_LAST_EPOCH = 2**15 - 1
+_LAST_EPOCH = 2**15 - 1  # of an int16
 _OWN_EPOCHS = 2  # transaction.version from which on each transaction has its own epoch
 
 # Before KIP-360 a producer had to begin with sequence 0 where its last one was not known.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"([1-9][0-9]{0,9})\.([0-9a-f]{64})\.zdict")
 _MOST_BYTES = 64 << 20  # as Dictionary takes them
-_MOST_ID = (1 << 32) - 1
+_MOST_ID = (1 << 32) - 1  # of a uint32 (RFC 8878)
 _SETTLED_NS = 2_000_000_000  # a directory that changed more recently may change again within the same time stamp
 
 

@@ -23,7 +23,7 @@ _PACKAGES = {"pyspark": "pyspark >= 4.1", "pyarrow": "pyarrow >= 15", "pandas": 
 _VARIABLE = "PYSPARK_PYTHON"
 _SETTING = "spark.sql.execution.pyspark.python"  # of a session; overrides the variables
 _PROBE = "import sys, importlib.util as u; print(*(name for name in sys.argv[1:] if not u.find_spec(name)))"
-_PROBE_SECONDS = 60
+_PROBE_SECONDS = 60  # for a Python to start on a busy machine; chosen, not measured
 
 
 def prepare() -> SparkSession | None:

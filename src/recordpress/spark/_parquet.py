@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _IN_PATHS = ("topic", "partition")
 _OF_RECORDS = tuple(name for name in column_names("records", True, False) if name not in _IN_PATHS)
 _ROW_GROUP_BYTES = 64 << 20  # uncompressed: large enough for readers, and a few of them fit into a worker
-_FETCH_BYTES = 1 << 20
+_FETCH_BYTES = 1 << 20  # of a result; ConsumerConfig's max.partition.fetch.bytes
 _NO_TOPIC = "__HIVE_DEFAULT_PARTITION__"  # as Hive writes a null in a path
 _COMPRESSIONS = ("zstd", "snappy", "gzip", "lz4", "none")
 _RESULT = schema_of(

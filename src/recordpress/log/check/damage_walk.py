@@ -27,7 +27,7 @@ from recordpress.record.header import BatchHeader
 WINDOW_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 OFFSETS_RULE = "segment offsets"
 _CRC_COVERS = 21  # of a v2 batch, from here on
-_BIGGEST_STEP = 1 << 20
+_BIGGEST_STEP = 1 << 20  # bytes of one read, in a search whose reads double; chosen, not measured
 
 
 class BadRange(NamedTuple):

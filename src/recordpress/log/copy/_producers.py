@@ -34,7 +34,7 @@ from recordpress.log.copy._marks import Marks
 from recordpress.log.sidecars.producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
 from recordpress.record.header import BatchHeader
 
-_REMEMBERED = 5
+_REMEMBERED = 5  # ProducerStateEntry.NUM_BATCHES_TO_RETAIN
 _ALONE, _ABORTED, _DROPPED, _EMPTIED = 1, 2, 3, 4  # as in _settle.pxd
 
 SmallFiles = dict[str, tuple[FileSystem, FileInfo]]  # by name
