@@ -17,7 +17,6 @@ from recordpress.files import (
     LocalFileSystem,
     RandomAccessFile,
     Walked,
-    coalesce,
     read_ahead,
     resolve,
 )
@@ -327,13 +326,6 @@ def test_a_walk_over_a_file_that_was_truncated() -> None:
             with pytest.raises(recordpress.CorruptRecordError, match="now ends at 2500"):
                 walked.read_at(2100, 1000)
     assert readers() == []
-
-
-def test_ranges_are_joined() -> None:
-    assert coalesce([], 10, 100) == []
-    assert coalesce([(0, 10), (20, 30), (41, 50)], 10, 100) == [(0, 30), (41, 50)]
-    assert coalesce([(0, 10), (10, 30), (30, 35)], 10, 30) == [(0, 30), (30, 35)]
-    assert coalesce([(0, 100), (20, 30)], 0, 1000) == [(0, 100)]
 
 
 # ---- local files

@@ -5,7 +5,7 @@
     path or URL ──► _resolve ──► FileSystem ─┬─► info, list      FileInfo
                                  _local      ├─► open            RandomAccessFile ──► _read_ahead ──► iter_columns
                                  _arrow      │
-                                 _fsspec     │                   (or a _part of it)   _ranges, _buffered, _walked
+                                 _fsspec     │                   (or a _part of it)   _buffered, _walked
                                              └─► create          Writer: hidden while it is written, then published
 
 `_interface` defines their common behaviour. Local files are read with pread: truncating an open file causes an error,
@@ -22,7 +22,6 @@ from recordpress.files._links import check_link, check_regular, open_file
 from recordpress.files._local import LocalFileSystem, remove_if_empty, sync_directory
 from recordpress.files._locks import only_one
 from recordpress.files._part import FilePart, JoinedFiles
-from recordpress.files._ranges import coalesce
 from recordpress.files._read_ahead import READ_AHEAD_BYTES, SequentialFile, read_ahead
 from recordpress.files._resolve import resolve, text_of
 from recordpress.files._unfinished import sweep_directory, unfinished_file
@@ -46,7 +45,6 @@ __all__ = [
     "buffered",
     "check_link",
     "check_regular",
-    "coalesce",
     "is_unfinished",
     "located",
     "move_positions",
