@@ -22,7 +22,8 @@ import pytest
 
 import recordpress
 from patience import HANG
-from recordpress.files import LocalFileSystem, only_one, unfinished_file
+from recordpress.files import LocalFileSystem, only_one
+from recordpress.files._unfinished import unfinished_file
 from recordpress.log.publish.commit_staged import commit_staged
 from recordpress.log.publish.staging import Stage, StagedPartition
 
@@ -38,7 +39,8 @@ if sys.argv[3] == "like":
     nfs_flock.install()
 from pathlib import Path
 import recordpress.log
-from recordpress.files import LocalFileSystem, unfinished_file
+from recordpress.files import LocalFileSystem
+from recordpress.files._unfinished import unfinished_file
 from recordpress.log.publish.commit_staged import _locked as publishing
 from recordpress.log.publish.staging import Stage
 from recordpress.log.publish.work_directory import locked_work

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import recordpress
-from recordpress.files import LocalFileSystem, sweep_directory, unfinished_file
+from recordpress.files import LocalFileSystem
+from recordpress.files._unfinished import sweep_directory, unfinished_file
 from segments import transcode_segment
 
 pytest.importorskip("pyarrow")
@@ -22,7 +23,7 @@ ATTEMPT = "0123456789abcdef" * 2
 HOLD = """
 import sys
 from pathlib import Path
-from recordpress.files import unfinished_file
+from recordpress.files._unfinished import unfinished_file
 
 with unfinished_file(Path(sys.argv[1])):
     print("ready", flush=True)

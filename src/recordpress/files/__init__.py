@@ -14,49 +14,27 @@ is being written until it is complete, and `_locks` excludes other writers; `_ba
 thread. The meaning of files is left to `recordpress.log`.
 """
 
-from recordpress.files._background import Background
-from recordpress.files._buffered import Buffered, buffered
-from recordpress.files._errors import located, move_positions, named
-from recordpress.files._interface import Fence, FileInfo, FileSystem, RandomAccessFile, Writer, is_unfinished
-from recordpress.files._links import check_link, check_regular, open_file
-from recordpress.files._local import LocalFileSystem, remove_if_empty, sync_directory
-from recordpress.files._locks import only_one
-from recordpress.files._part import FilePart, JoinedFiles
-from recordpress.files._read_ahead import READ_AHEAD_BYTES, SequentialFile, read_ahead
-from recordpress.files._resolve import resolve, text_of
-from recordpress.files._unfinished import sweep_directory, unfinished_file
-from recordpress.files._walked import WALK_BYTES, Walked, walked
+from recordpress.files._background import Background as Background
+from recordpress.files._buffered import Buffered as Buffered, buffered as buffered
+from recordpress.files._errors import located as located, move_positions as move_positions, named as named
+from recordpress.files._interface import (
+    Fence as Fence,
+    FileInfo,
+    FileSystem,
+    RandomAccessFile,
+    Writer,
+    is_unfinished as is_unfinished,
+)
+from recordpress.files._links import check_link as check_link, check_regular as check_regular, open_file as open_file
+from recordpress.files._local import (
+    LocalFileSystem as LocalFileSystem,
+    remove_if_empty as remove_if_empty,
+    sync_directory as sync_directory,
+)
+from recordpress.files._locks import only_one as only_one
+from recordpress.files._part import FilePart as FilePart, JoinedFiles as JoinedFiles
+from recordpress.files._read_ahead import READ_AHEAD_BYTES as READ_AHEAD_BYTES, read_ahead as read_ahead
+from recordpress.files._resolve import resolve, text_of as text_of
+from recordpress.files._walked import WALK_BYTES as WALK_BYTES, Walked as Walked, walked as walked
 
-__all__ = [
-    "READ_AHEAD_BYTES",
-    "WALK_BYTES",
-    "Background",
-    "Buffered",
-    "Fence",
-    "FileInfo",
-    "FilePart",
-    "FileSystem",
-    "JoinedFiles",
-    "LocalFileSystem",
-    "RandomAccessFile",
-    "SequentialFile",
-    "Walked",
-    "Writer",
-    "buffered",
-    "check_link",
-    "check_regular",
-    "is_unfinished",
-    "located",
-    "move_positions",
-    "named",
-    "only_one",
-    "open_file",
-    "read_ahead",
-    "remove_if_empty",
-    "resolve",
-    "sweep_directory",
-    "sync_directory",
-    "text_of",
-    "unfinished_file",
-    "walked",
-]
+__all__ = ["FileInfo", "FileSystem", "RandomAccessFile", "Writer", "resolve"]  # what other rooms hand to users

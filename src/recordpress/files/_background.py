@@ -10,21 +10,7 @@ _Result = TypeVar("_Result")
 
 
 class Background(Generic[_Result]):
-    """A call by a separate thread, which ends with it.
-
-    Parameters
-    ----------
-    call : callable
-        Without arguments.
-    name : str
-        Of the thread.
-
-    Examples
-    --------
-    >>> from recordpress.files import Background
-    >>> Background(lambda: 6 * 7, "example").result()
-    42
-    """
+    """A call by a separate thread, which ends with it."""
 
     def __init__(self, call: Callable[[], _Result], name: str) -> None:
         self._call = call

@@ -9,21 +9,7 @@ _LARGEST = 8 << 20  # the latency of a request is then a small part of its time
 
 
 class Buffered(RandomAccessFile):
-    """Keeps the last chunk in memory. Chunks grow while reads go on where the last one ended.
-
-    Parameters
-    ----------
-    file : RandomAccessFile
-        Closed with this.
-
-    Examples
-    --------
-    >>> from recordpress.files import Buffered, resolve
-    >>> files, path = resolve("demo/logs/sessions-0/partition.metadata")
-    >>> with Buffered(files.open(path)) as file:
-    ...     file.read_at(0, 7)
-    b'version'
-    """
+    """Keeps the last chunk in memory. Chunks grow while reads go on where the last one ended."""
 
     def __init__(self, file: RandomAccessFile) -> None:
         self.name = file.name
@@ -53,14 +39,5 @@ class Buffered(RandomAccessFile):
 
 
 def buffered(file: RandomAccessFile) -> RandomAccessFile:
-    """Return a remote file as `Buffered`, and a local one as it is.
-
-    Examples
-    --------
-    >>> from recordpress.files import buffered, resolve
-    >>> files, path = resolve("demo/logs/sessions-0/partition.metadata")
-    >>> with files.open(path) as file:
-    ...     buffered(file) is file
-    True
-    """
+    """Return a remote file as `Buffered`, and a local one as it is."""
     return Buffered(file) if file.is_remote else file

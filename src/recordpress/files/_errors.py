@@ -21,19 +21,7 @@ class ExistsError(StorageError, FileExistsError):
 
 @contextmanager
 def located(position: int, file: str | Path | None = None) -> Iterator[None]:
-    """Give an error about a part of a file its positions in the whole file.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.files import located
-    >>> try:
-    ...     with located(1000):
-    ...         raise recordpress.CorruptRecordError("damaged", position=10)
-    ... except recordpress.RecordpressError as error:
-    ...     print(error.position)
-    1010
-    """
+    """Give an error about a part of a file its positions in the whole file."""
     try:
         yield
     except RecordpressError as error:
@@ -44,17 +32,7 @@ def located(position: int, file: str | Path | None = None) -> Iterator[None]:
 
 
 def move_positions(error: RecordpressError, position: int) -> None:
-    """Give an error about data that begins at this position of a file its positions in the file.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.files import move_positions
-    >>> error = recordpress.CorruptRecordError("damaged", position=10, field_position=27)
-    >>> move_positions(error, 1000)
-    >>> error.position, error.field_position
-    (1010, 1027)
-    """
+    """Give an error about data that begins at this position of a file its positions in the file."""
     if error.position is not None:
         error.position += position
     if error.field_position is not None:
@@ -63,19 +41,7 @@ def move_positions(error: RecordpressError, position: int) -> None:
 
 @contextmanager
 def named(argument: str, instead_of: str = "path") -> Iterator[None]:
-    """Name the caller's argument in errors about the argument of a called function.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.files import named, resolve
-    >>> try:
-    ...     with named("target"):
-    ...         resolve("")
-    ... except recordpress.InvalidArgumentError as error:
-    ...     print(error.field)
-    target
-    """
+    """Name the caller's argument in errors about the argument of a called function."""
     try:
         yield
     except (ArgumentTypeError, InvalidArgumentError) as error:

@@ -25,14 +25,7 @@ _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 
 def is_unfinished(name: str) -> bool:
-    """Return whether a file has such a name as a `Writer` gives it until it is published.
-
-    Examples
-    --------
-    >>> from recordpress.files import is_unfinished
-    >>> is_unfinished("00000000000000000000.log")
-    False
-    """
+    """Return whether a file has such a name as a `Writer` gives it until it is published."""
     return _UNFINISHED.fullmatch(name) is not None
 
 
@@ -197,24 +190,11 @@ class Writer(ABC):
 
 
 class Fence:
-    """File that exists while a job may write to a store, and ends with the job.
-
-    Parameters
-    ----------
-    path : str
-    counts_for : float
-        Seconds for which the writes after a check need no request of their own.
-
-    Examples
-    --------
-    >>> from recordpress.files import Fence
-    >>> Fence("bucket/logs/.lease").path
-    'bucket/logs/.lease'
-    """
+    """File that exists while a job may write to a store, and ends with the job."""
 
     def __init__(self, path: str, counts_for: float = 0.0) -> None:
         self.path = path
-        self.counts_for = counts_for
+        self.counts_for = counts_for  # seconds for which the writes after a check need no request of their own
         self._is_over = False
         self._checked = -inf
 

@@ -20,18 +20,7 @@ _KINDS = {
 
 
 def check_link(path: Path, root: Path) -> None:
-    """Refuse a symbolic link that leads out of `root`, a resolved path, or to nothing.
-
-    Raises
-    ------
-    InvalidArgumentError
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from recordpress.files import check_link
-    >>> check_link(Path("demo/logs/sessions-0"), Path("demo/logs").resolve())
-    """
+    """Refuse a symbolic link that leads out of `root`, a resolved path, or to nothing."""
     if not path.is_symlink():
         return
     target = Path(os.path.realpath(path))
@@ -48,19 +37,7 @@ def check_link(path: Path, root: Path) -> None:
 
 
 def check_regular(path: str | Path) -> None:
-    """Refuse what is not a file.
-
-    Raises
-    ------
-    InvalidArgumentError
-    OSError
-        There is nothing at `path`, or it cannot be examined.
-
-    Examples
-    --------
-    >>> from recordpress.files import check_regular
-    >>> check_regular("demo/logs/sessions-0/partition.metadata")
-    """
+    """Refuse what is not a file."""
     refuse_url(path)
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
@@ -69,20 +46,7 @@ def check_regular(path: str | Path) -> None:
 
 
 def open_file(path: str | Path) -> FileIO:
-    """Open a file for reading; a named pipe is refused without waiting for it.
-
-    Raises
-    ------
-    InvalidArgumentError, OSError
-        As `check_regular`.
-
-    Examples
-    --------
-    >>> from recordpress.files import open_file
-    >>> with open_file("demo/logs/sessions-0/partition.metadata") as file:
-    ...     file.read(10)
-    b'version: 0'
-    """
+    """Open a file for reading; a named pipe is refused without waiting for it."""
     check_regular(path)
     return FileIO(os.fspath(path), opener=_without_waiting)
 

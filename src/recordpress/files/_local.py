@@ -21,21 +21,7 @@ _MOST_AT_ONCE = 1 << 30  # Linux gives no more than 2 GiB - 4 KiB at once
 
 
 class LocalFileSystem(FileSystem):
-    """The files of this machine.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from recordpress.files import LocalFileSystem
-    >>> files = LocalFileSystem()
-    >>> with tempfile.TemporaryDirectory() as directory:
-    ...     with files.create(files.join(directory, "a.log")) as writer:
-    ...         writer.write(b"bytes")
-    ...         writer.publish()
-    ...     with files.open(files.join(directory, "a.log")) as file:
-    ...         print([info.name for info in files.list(directory)], file.read_at(1, 3))
-    ['a.log'] b'yte'
-    """
+    """The files of this machine."""
 
     def info(self, path: str) -> FileInfo:
         """Return the entry at a path; raise FileNotFoundError for a missing one."""
@@ -187,14 +173,7 @@ class _LocalWriter(Writer):
 
 
 def sync_directory(path: Path) -> None:
-    """Make the names in a directory durable.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from recordpress.files import sync_directory
-    >>> sync_directory(pathlib.Path(tempfile.mkdtemp()))
-    """
+    """Make the names in a directory durable."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -203,17 +182,7 @@ def sync_directory(path: Path) -> None:
 
 
 def remove_if_empty(files: FileSystem, path: str) -> None:
-    """Delete a directory if it is empty.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from recordpress.files import LocalFileSystem, remove_if_empty
-    >>> path = tempfile.mkdtemp()
-    >>> remove_if_empty(LocalFileSystem(), path)
-    >>> os.path.exists(path)
-    False
-    """
+    """Delete a directory if it is empty."""
     if isinstance(files, LocalFileSystem):
         with suppress(OSError):
             os.rmdir(path)

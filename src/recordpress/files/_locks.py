@@ -41,25 +41,7 @@ def _at(path: str | os.PathLike[str]) -> Iterator[None]:
 @contextmanager
 def only_one(path: str | os.PathLike[str], owner: bytes = b"") -> Iterator[None]:
     """Hold the lock whose file is `path`, which exists only while it is held, and names its `owner`. Without locks in
-    the file system it holds nobody off.
-
-    Raises
-    ------
-    BlockingIOError
-        Another process holds it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from recordpress.files import only_one
-    >>> path = tempfile.mkdtemp() + "/.lock"
-    >>> with only_one(path):
-    ...     with only_one(path):
-    ...         pass
-    Traceback (most recent call last):
-        ...
-    BlockingIOError: [Errno 11] another process holds the lock: '...'
-    """
+    the file system it holds nobody off."""
     descriptor = _held(path)
     if descriptor is None:
         raise BlockingIOError(errno.EAGAIN, "another process holds the lock", os.fspath(path))

@@ -16,22 +16,7 @@ if TYPE_CHECKING:
 
 
 class FilePart(RandomAccessFile):
-    """The bytes of a file from `start` to `end`, at the positions that they have in it.
-
-    Parameters
-    ----------
-    file : RandomAccessFile
-        Closed with this.
-    start, end : int
-
-    Examples
-    --------
-    >>> from recordpress.files import FilePart, resolve
-    >>> files, path = resolve("demo/logs/sessions-0/partition.metadata")
-    >>> with files.open(path) as file:
-    ...     FilePart(file, 0, 7).read_at(0, 7)
-    b'version'
-    """
+    """The bytes of a file from `start` to `end`, at the positions that they have in it."""
 
     def __init__(self, file: RandomAccessFile, start: int, end: int) -> None:
         self.name = file.name
@@ -52,25 +37,7 @@ class FilePart(RandomAccessFile):
 
 
 class JoinedFiles(RandomAccessFile):
-    """Files read as one, of which one is open at a time.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-    files : sequence of (callable, int)
-        Opens a file, and its bytes: a file of another size is an error.
-    is_remote : bool
-
-    Examples
-    --------
-    >>> from recordpress.files import JoinedFiles, resolve
-    >>> files, path = resolve("demo/logs/sessions-0/partition.metadata")
-    >>> size = files.info(path).size
-    >>> with JoinedFiles("twice", [(lambda: files.open(path), size)] * 2, is_remote=False) as file:
-    ...     file.size == 2 * size, file.read_at(size, 7), file.place_of(size + 3)
-    (True, b'version', (1, 3))
-    """
+    """Files read as one, of which one is open at a time; each is a function that opens it, and its size."""
 
     def __init__(self, name: str, files: Sequence[tuple[Callable[[], RandomAccessFile], int]], is_remote: bool) -> None:
         self.name = name

@@ -71,19 +71,7 @@ def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[Fi
 
 
 def text_of(path: str | os.PathLike[str]) -> str:
-    """Return a caller's path as text that a file's name can be.
-
-    Raises
-    ------
-    ArgumentTypeError, InvalidArgumentError
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from recordpress.files import text_of
-    >>> text_of(Path("kafka-logs"))
-    'kafka-logs'
-    """
+    """Return a caller's path as text that a file's name can be."""
     try:
         text = os.fspath(path)
     except TypeError as error:

@@ -21,19 +21,7 @@ _STEM_BYTES = 200  # with the rest, less than the 255 bytes that a name may have
 
 @contextmanager
 def unfinished_file(target: Path) -> Iterator[tuple[Path, FileIO]]:
-    """Open a new file next to `target` for writing; remove it at the end unless it was renamed.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from recordpress.files import unfinished_file
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "file"
-    >>> with unfinished_file(target) as (path, file):
-    ...     _ = file.write(b"data")
-    ...     _ = path.rename(target)
-    >>> target.read_bytes()
-    b'data'
-    """
+    """Open a new file next to `target` for writing; remove it at the end unless it was renamed."""
     _sweep(target)
     path, file = _locked_file(target)
     try:
@@ -51,14 +39,7 @@ def _sweep(target: Path) -> None:
 
 def sweep_directory(directory: Path) -> None:
     """Remove the files of all attempts at any name in a directory whose work is done, dead or alive: an attempt that a
-    scheduler gave up may still be running.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from recordpress.files import sweep_directory
-    >>> sweep_directory(pathlib.Path(tempfile.mkdtemp()))
-    """
+    scheduler gave up may still be running."""
     for path in _hidden(directory, r"\..+\."):
         path.unlink(missing_ok=True)
 
