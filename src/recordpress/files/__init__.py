@@ -5,7 +5,7 @@
     path or URL ──► _resolve ──► FileSystem ─┬─► info, list      FileInfo
                                  _local      ├─► open            RandomAccessFile ──► _read_ahead ──► iter_columns
                                  _arrow      │
-                                 _fsspec     │                   (or a _part of it)   _buffered, _walked
+                                 _fsspec     │                   (or a _part of it)   _buffered
                                              └─► create          Writer: hidden while it is written, then published
 
 `_interface` defines their common behaviour. Local files are read with pread: truncating an open file causes an error,
@@ -33,8 +33,13 @@ from recordpress.files._local import (
 )
 from recordpress.files._locks import only_one as only_one
 from recordpress.files._part import FilePart as FilePart, JoinedFiles as JoinedFiles
-from recordpress.files._read_ahead import READ_AHEAD_BYTES as READ_AHEAD_BYTES, read_ahead as read_ahead
+from recordpress.files._read_ahead import (
+    READ_AHEAD_BYTES as READ_AHEAD_BYTES,
+    WALK_BYTES as WALK_BYTES,
+    Walked as Walked,
+    read_ahead as read_ahead,
+    walked as walked,
+)
 from recordpress.files._resolve import resolve, text_of as text_of
-from recordpress.files._walked import WALK_BYTES as WALK_BYTES, Walked as Walked, walked as walked
 
 __all__ = ["FileInfo", "FileSystem", "RandomAccessFile", "Writer", "resolve"]  # what other rooms hand to users

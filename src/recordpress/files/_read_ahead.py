@@ -1,60 +1,140 @@
-"""A part of a file, read from start to end, for a caller that needs a file object: `recordpress.iter_columns`.
+"""Remote files that are read forward: the next chunk is fetched while the last one is used.
 
-From a remote store the next chunk is fetched while the last one is used. Each fetch has a separate thread that ends
-with it: a reader that stops early, or is interrupted, leaves no thread waiting for work.
+::
+
+    kept      │ chunk │ chunk │ fetched ahead │
+    walk          ──────►──────►
+
+Each fetch has a separate thread that ends with it: a reader that stops early, or is interrupted, leaves no thread
+waiting for work.
 """
 
 from __future__ import annotations
 
 import io
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from recordpress.files._background import Background
 from recordpress.files._interface import RandomAccessFile
+from recordpress.files._part import FilePart
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 READ_AHEAD_BYTES = 8 << 20  # of one request: its latency is then a small part of the time that it takes
-"""The bytes of one request to a store: its latency is then a small part of the time that it takes.
+WALK_BYTES = 1 << 20  # less than a chunk, so that the next is not waited for while the walk is in the one before
 
-Examples
---------
->>> from recordpress.files import READ_AHEAD_BYTES
->>> READ_AHEAD_BYTES
-8388608
-"""
+
+class Walked(RandomAccessFile):
+    """A remote file in chunks, for one thread; the caller closes the file itself.
+
+    A walk in small steps is fetched ahead from the second chunk on, and the chunk before its position is kept. If it
+    `is_stream`, both begin at once: the next chunk is fetched with the first one, and nothing is kept.
+    """
+
+    is_remote = False  # what is read here is mostly in memory: nobody needs to read it ahead once more
+
+    def __init__(self, file: RandomAccessFile, chunk: int = READ_AHEAD_BYTES, is_stream: bool = False) -> None:
+        self.name = file.name
+        self.size = file.size
+        self.start = file.start
+        self._file = file
+        self._chunk = chunk
+        self._is_stream = is_stream
+        self._chunks: deque[tuple[int, bytes]] = deque()  # each begins where the one before it ends
+        self._end = 0  # of the last
+        self._next: Background[bytes] | None = None  # the chunk that begins there
+
+    def read_at(self, position: int, length: int) -> bytes:
+        data = bytearray(max(min(length, self.size - position), 0))
+        return bytes(data[: self.read_into(position, data)])
+
+    def read_into(self, position: int, buffer: Buffer) -> int:
+        """Fill the buffer, except for the end of the file."""
+        view = memoryview(buffer).cast("B")[: max(self.size - position, 0)]
+        end = position + len(view)
+        self._move_to(position)
+        while self._end < end:
+            self._fetch(end)
+        for start, chunk in self._chunks:
+            first, last = max(position, start), min(end, start + len(chunk))
+            if first < last:
+                view[first - position : last - position] = memoryview(chunk)[first - start : last - start]
+        return len(view)
+
+    def _move_to(self, position: int) -> None:
+        """Keep the chunk before the one that is there; begin again if the walk went farther than to the next."""
+        kept = 0 if self._is_stream else 1
+        while len(self._chunks) > kept and self._end_of(kept) <= position:
+            self._chunks.popleft()
+        first = self._chunks[0][0] if self._chunks else self._end
+        if first <= position <= self._end + (self._chunk if self._next else 0):
+            return
+        goes_on = bool(self._chunks) and self._end < position <= self._end + self._chunk  # past an entry's payload
+        self._drop_next()
+        self._chunks.clear()
+        if goes_on:
+            self._chunks.append((position, b""))
+        self._end = position
+
+    def _end_of(self, number: int) -> int:
+        start, chunk = self._chunks[number]
+        return start + len(chunk)
+
+    def _fetch(self, end: int) -> None:
+        """Return the next chunk, and the one after it in the background if the walk continues."""
+        goes_on = self._is_stream or bool(self._chunks)
+        start = self._end
+        if self._next is None:
+            length = min(max(self._chunk, end - start), self.size - start)
+            data = self._file.read_exactly(start, length)
+        else:
+            data = self._next.result()  # an interrupt here must not lose the thread
+            self._next = None
+        self._chunks.append((start, data))
+        self._end = start + len(data)
+        length = min(self._chunk, self.size - self._end)
+        if goes_on and length:
+            ahead = self._end
+            self._next = Background(lambda: self._file.read_exactly(ahead, length), "recordpress read-ahead")
+
+    def _drop_next(self) -> None:
+        ahead, self._next = self._next, None
+        if ahead is not None:
+            ahead.wait()
+
+    def close(self) -> None:
+        """End the fetch. The file stays open: it is the caller's."""
+        self._chunks.clear()
+        self._drop_next()
+
+
+@contextmanager
+def walked(file: RandomAccessFile, chunk: int = READ_AHEAD_BYTES) -> Iterator[RandomAccessFile]:
+    """Yield the file as a forward walk should read it: a remote one through `Walked`, others unchanged."""
+    if not file.is_remote:
+        yield file
+        return
+    with Walked(file, chunk) as ahead:
+        yield ahead
 
 
 class SequentialFile:
-    """The bytes of a file from `start` to `end`, by `readinto`.
+    """The bytes of a file from `start` to `end`, by `readinto`, which stops where a `chunk` ends."""
 
-    Attributes
-    ----------
-    name : str
-        Of the file.
-    bytes_left : int
-        From where it is to its end.
-
-    Examples
-    --------
-    >>> from recordpress.files import read_ahead, resolve
-    >>> files, path = resolve("demo/logs/sessions-0/partition.metadata")
-    >>> buffer = bytearray(7)
-    >>> with files.open(path) as file, read_ahead(file) as reader:
-    ...     print(reader.readinto(buffer), bytes(buffer))
-    7 b'version'
-    """
-
-    def __init__(self, file: RandomAccessFile, start: int, end: int) -> None:
+    def __init__(self, file: RandomAccessFile, start: int, end: int, chunk: int) -> None:
         self.name = file.name
         self._file = file
-        self._position = start
+        self._start = self._position = start
         self._end = end
+        self._chunk = chunk
 
     @property
     def bytes_left(self) -> int:
-        return self._end - self.tell()
+        return self._end - self._position
 
     def tell(self) -> int:
         """Return the position in the file, in bytes."""
@@ -62,19 +142,13 @@ class SequentialFile:
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Continue at a position of the file (whence 0), or relative to the current one (1)."""
-        self._position = offset + (self.tell() if whence == io.SEEK_CUR else 0)
+        self._position = offset + (self._position if whence == io.SEEK_CUR else 0)
         return self._position
 
     def readinto(self, buffer: Buffer) -> int:
-        """Read the next bytes; return their number, 0 at the end.
-
-        Raises
-        ------
-        CorruptRecordError
-            The file was truncated while it was read.
-        StorageError, OSError
-        """
-        view = memoryview(buffer).cast("B")[: self._end - self._position]
+        """Read the next bytes; return their number, 0 at the end."""
+        most = self._chunk - (self._position - self._start) % self._chunk
+        view = memoryview(buffer).cast("B")[: max(min(most, self._end - self._position), 0)]
         if not len(view):
             return 0
         count = self._file.read_into(self._position, view)
@@ -84,7 +158,10 @@ class SequentialFile:
         return count
 
     def close(self) -> None:
-        """End the fetches, but leave the caller's file open."""
+        """End the reading, and what is fetched ahead."""
+        self._end = self._position
+        if isinstance(self._file, Walked):
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -93,94 +170,11 @@ class SequentialFile:
         self.close()
 
 
-class _ReadAhead(SequentialFile):
-    """Sequential file of a remote store, with the next chunk on its way."""
-
-    def __init__(self, file: RandomAccessFile, start: int, end: int, chunk: int) -> None:
-        super().__init__(file, start, end)
-        self._chunk = chunk
-        self._current = io.BytesIO()
-        self._current_size = 0
-        self._current_end = start  # of it, in the file
-        self._next: Background[bytes] | None = None
-
-    def tell(self) -> int:
-        return self._current_end - self._current_size + self._current.tell()
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._drop()
-        self._current_end = super().seek(offset, whence)
-        return self._current_end
-
-    def readinto(self, buffer: Buffer) -> int:
-        view = memoryview(buffer).cast("B")
-        count = self._current.readinto(view)
-        if not count and len(view) and self._fetched():
-            count = self._current.readinto(view)
-        return count
-
-    def _fetched(self) -> bool:
-        """Move to the next chunk, if there is one, and start to fetch the one after it."""
-        fetch = self._next or self._fetch()
-        if fetch is None:
-            return False
-        self._next = fetch  # wait before anything else: an interrupt here must not lose the thread
-        data = fetch.result()
-        self._next = None
-        self._current = io.BytesIO(data)
-        self._current_size = len(data)
-        self._current_end += len(data)
-        self._next = self._fetch()
-        return True
-
-    def _fetch(self) -> Background[bytes] | None:
-        length = min(self._chunk, self._end - self._position)
-        if length <= 0:
-            return None
-        position = self._position
-        self._position += length
-        return Background(lambda: self._file.read_exactly(position, length), "recordpress read-ahead")
-
-    def close(self) -> None:
-        self._end = self._position
-        self._drop()
-
-    def _drop(self) -> None:
-        self._current_end = self.tell()
-        self._current, self._current_size = io.BytesIO(), 0
-        fetch, self._next = self._next, None
-        if fetch is not None:
-            fetch.wait()
-
-
 def read_ahead(
     file: RandomAccessFile, start: int = 0, end: int | None = None, chunk: int = READ_AHEAD_BYTES
 ) -> SequentialFile:
-    """Return a file object over a part of a file, which fetches from a remote store ahead of its reader.
-
-    Parameters
-    ----------
-    file : RandomAccessFile
-        Stays open.
-    start, end : int
-        The bytes to read; by default the whole file.
-    chunk : int
-        Bytes of one request to a remote store. At most two chunks are in memory. Local files are read in the sizes that
-        `readinto` is called with: the system reads ahead.
-
-    Returns
-    -------
-    SequentialFile
-        Must be closed; nothing is fetched before the first call of `readinto`.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.files import read_ahead, resolve
-    >>> files, path = resolve("demo/logs/sessions-0/00000000000000000000.log")
-    >>> with files.open(path) as file, read_ahead(file) as part:
-    ...     print(sum(columns.num_rows for columns in recordpress.iter_columns(part)))
-    175
-    """
+    """Return a file object over a part of a file, of which a remote one is fetched ahead; it stays open."""
     end = file.size if end is None else min(end, file.size)
-    return _ReadAhead(file, start, end, chunk) if file.is_remote else SequentialFile(file, start, end)
+    if not file.is_remote:
+        return SequentialFile(file, start, end, max(end, 1))
+    return SequentialFile(Walked(FilePart(file, start, end), chunk, is_stream=True), start, end, chunk)
