@@ -15,31 +15,24 @@ _KINDS: dict[str, tuple[str, str]] = {
     "LEADER_CHANGE": (
         "LeaderChange:",
         """\
-0 flexible 0+
-  version int16
-  leaderId int32
+0 flexible 0+: version int16, leaderId int32
   voters []Voter
     voterId int32
   grantingVoters []Voter""",
     ),
-    "SNAPSHOT_HEADER": ("SnapshotHeader", "0 flexible 0+\n  version int16\n  lastContainedLogTimestamp int64"),
-    "SNAPSHOT_FOOTER": ("SnapshotFooter", "0 flexible 0+\n  version int16"),
-    "KRAFT_VERSION": ("KRaftVersion", "0 flexible 0+\n  version int16\n  kRaftVersion int16"),
+    "SNAPSHOT_HEADER": ("SnapshotHeader", "0 flexible 0+: version int16, lastContainedLogTimestamp int64"),
+    "SNAPSHOT_FOOTER": ("SnapshotFooter", "0 flexible 0+: version int16"),
+    "KRAFT_VERSION": ("KRaftVersion", "0 flexible 0+: version int16, kRaftVersion int16"),
     "KRAFT_VOTERS": (
         "KRaftVoters",
         """\
-0 flexible 0+
-  version int16
+0 flexible 0+: version int16
   voters []Voter
-    voterId int32
-    voterDirectoryId uuid
+    voterId int32, voterDirectoryId uuid
     endpoints []Endpoint
-      name string
-      host string
-      port uint16
+      name string, host string, port uint16
     kRaftVersionFeature KRaftVersionFeature
-      minSupportedVersion int16
-      maxSupportedVersion int16""",
+      minSupportedVersion int16, maxSupportedVersion int16""",
     ),
 }
 

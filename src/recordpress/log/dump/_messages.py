@@ -1,15 +1,14 @@
 """Kafka's messages, read by schema and shown as JSON (org.apache.kafka.message.JsonConverterGenerator).
 
-A schema here is a short form of a ``*.json`` file in Kafka's sources. Its first line has the versions
-and the flexible ones (KIP-482); a line for each field follows, in order::
+A schema here is a short form of a ``*.json`` file in Kafka's sources: the versions, the flexible ones (KIP-482), and
+the fields in order, after a colon or in the lines below::
 
-    0-4 flexible 4+
-      leader string?                            nullable
-      currentStateTimestamp int64 2+            since version 2
-      members []MemberMetadata                  an array of structures, whose fields stand below
-        memberId string
-      topicId uuid 4+ tag 0                     a tagged field; not shown where it has its default
-      validatedTopologyEpoch int32 tag 0 =-1    with a default that is not zero, empty or false
+    0-4 flexible 4+: generation int32, leader string?      nullable
+      currentStateTimestamp int64 2+                       since version 2
+      members []MemberMetadata                             an array of structures, whose fields stand below
+        memberId string, clientId string
+      topicId uuid 4+ tag 0                                a tagged field; not shown where it has its default
+      validatedTopologyEpoch int32 tag 0 =-1               with a default that is not zero, empty or false
 
 A structure that is named again has the fields that it had before.
 """
@@ -125,8 +124,10 @@ class Schema(NamedTuple):
 @cache
 def schema(text: str) -> Schema:
     """Parse the lines of a schema."""
-    first, *lines = text.strip().splitlines()
-    lowest, highest, flexible = _parts(_VERSIONS, first)
+    versions, colon, fields = text.strip().partition("\n")[0].partition(": ")
+    lines = [f"  {fields}"] if colon else []
+    lines += text.strip().splitlines()[1:]
+    lowest, highest, flexible = _parts(_VERSIONS, versions)
     return Schema(
         int(lowest),
         int(highest or lowest),
@@ -150,7 +151,7 @@ class _Lines:
     def at(self, indent: int) -> Iterator[str]:
         """Parse the following lines with this indentation."""
         while self._lines and len(self._lines[0]) - len(self._lines[0].lstrip()) == indent:
-            yield self._lines.pop(0).strip()
+            yield from self._lines.pop(0).strip().rstrip(",").split(", ")
 
 
 class _Structure(NamedTuple):
