@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from recordpress._json_keys import camel_keys, snake_keys
@@ -293,8 +293,7 @@ class Manifest:
             The text is not a manifest, or has a later format.
         """
         with _checked(file):
-            read = snake_keys(json.loads(text))
-            return _manifest(read, tuple(_partition(one) for one in read["partitions"]), read["skipped"])
+            return _manifest(snake_keys(json.loads(text)))
 
     @classmethod
     def read(cls, copy: str | os.PathLike[str]) -> Manifest:
@@ -362,34 +361,21 @@ def read_manifest(files: FileSystem, directory: str, name: str = MANIFEST) -> Ma
         with files.open(files.join(directory, name)) as file, _checked(file.name):
             lines = map(snake_keys, read_lines(file, _RULE))
             first = next(lines)
-            partitions: list[CopiedPartition] = []
+            partitions: list[dict[str, Any]] = []
             skipped: list[dict[str, Any]] = []
-            names: list[str] = []
-            copied: list[CopiedSegment] = []
-            kept: list[QuarantinedSegment] = []
-
-            def close() -> None:
-                if partitions:
-                    whole = _construct(CopiedPartition, vars(partitions[-1]) | {"files": names})
-                    partitions[-1] = replace(whole, segments=tuple(copied), quarantined=tuple(kept))
-                for found in (names, copied, kept):
-                    found.clear()
-
             for line in lines:
                 [(kind, value)] = line.items()
                 if kind == "skipped":
                     skipped.append(value)
                 elif kind == "partition":
-                    close()
-                    partitions.append(_construct(CopiedPartition, value))
+                    partitions.append(value | {"files": [], "segments": [], "quarantined": []})
                 elif kind == "files":
-                    names += value
+                    partitions[-1]["files"] += value
                 elif kind == "segment":
-                    copied.append(_segment(CopiedSegment, value))
+                    partitions[-1]["segments"].append(_construct(CopiedSegment, value))
                 else:
-                    kept.append(_segment(QuarantinedSegment, line["quarantined"]))
-            close()
-            manifest = _manifest(first, tuple(partitions), skipped)
+                    partitions[-1]["quarantined"].append(_construct(QuarantinedSegment, line["quarantined"]))
+            manifest = _manifest(first | {"partitions": partitions, "skipped": skipped})
             if sum(1 for _ in manifest.segments) != first["totals"]["segments"]:
                 raise ValueError("it is truncated")
             return manifest
@@ -397,9 +383,9 @@ def read_manifest(files: FileSystem, directory: str, name: str = MANIFEST) -> Ma
         return None
 
 
-def _manifest(read: dict[str, Any], partitions: tuple[CopiedPartition, ...], skipped: list[Any]) -> Manifest:
-    manifest = _construct(Manifest, read | {"partitions": partitions, "skipped": tuple(skipped)})
-    for one in manifest.skipped:
+def _manifest(read: dict[str, Any]) -> Manifest:
+    manifest = _construct(Manifest, read)
+    for one in [*manifest.skipped, *(kept.finding for place in manifest.partitions for kept in place.quarantined)]:
         _construct(Finding, one)
     if (form := read["versions"]["manifest"]) != FORMAT:
         raise ValueError(f"it has the form {form!r}, not {FORMAT}")
@@ -418,15 +404,20 @@ _Record = TypeVar("_Record")
 
 
 def _construct(kind: type[_Record], values: dict[str, Any]) -> _Record:
-    """Return a dataclass from the values of its fields; their types must match."""
-    given = {}
-    for name, hint in _hints(kind).items():  # type: ignore[arg-type]
-        if name in values:
-            value = values[name]
-            given[name] = tuple(value) if isinstance(value, list) else value
-            if not _is_a(given[name], hint):
-                raise TypeError(f"{name} is {value!r}"[:200])
-    return kind(**given)
+    """Return a dataclass, and those in it, from the values of their fields; their types must match."""
+    hints = _hints(kind)  # type: ignore[arg-type]
+    return kind(**{name: _value(name, values[name], hint) for name, hint in hints.items() if name in values})
+
+
+def _value(name: str, value: Any, hint: Any) -> Any:
+    """Return a field's value from JSON, with tuples and dataclasses where the field has them."""
+    if is_dataclass(hint):
+        return value if isinstance(value, hint) else _construct(hint, value)  # type: ignore[arg-type]
+    if get_origin(hint) is tuple and isinstance(value, list):
+        return tuple(_value(name, one, get_args(hint)[0]) for one in value)
+    if not _is_a(value, hint):
+        raise TypeError(f"{name} is {value!r}"[:200])
+    return value
 
 
 @functools.cache
@@ -437,8 +428,6 @@ def _hints(kind: Any) -> dict[str, Any]:
 def _is_a(value: object, hint: Any) -> bool:
     """Return whether a value from JSON has the type that a field declares."""
     inner = get_args(hint)
-    if get_origin(hint) is tuple:
-        return isinstance(value, tuple) and all(_is_a(one, inner[0]) for one in value)
     if get_origin(hint) is dict:
         return isinstance(value, dict) and all(_is_a(one, inner[1]) for one in value.values())
     if inner:  # a union
@@ -448,17 +437,3 @@ def _is_a(value: object, hint: Any) -> bool:
     if isinstance(value, bool):
         return hint is bool
     return isinstance(value, int | float if hint is float else hint)
-
-
-def _partition(read: dict[str, Any]) -> CopiedPartition:
-    segments = tuple(_segment(CopiedSegment, one) for one in read["segments"])
-    quarantined = tuple(_segment(QuarantinedSegment, one) for one in read.get("quarantined", ()))
-    partition = _construct(CopiedPartition, read | {"segments": (), "quarantined": ()})
-    return replace(partition, segments=segments, quarantined=quarantined)
-
-
-def _segment(kind: type[_Record], read: dict[str, Any]) -> _Record:
-    made = _construct(kind, read | {"source": _construct(SourceFile, read["source"])})
-    if "finding" in read:
-        _construct(Finding, read["finding"])
-    return made
