@@ -199,9 +199,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
 
     def _publish(self, name: str, data: bytes) -> None:
         self._files.sweep(self.path)  # files of a killed writer: no other writer is alive
-        with self._files.create(os.path.join(self.path, name)) as writer:
-            writer.write(data)
-            writer.publish()
+        self._files.create_file(os.path.join(self.path, name), data)
 
     def remove(self, id: Integer) -> None:
         """Remove a dictionary, damaged or not. Values that need it become unreadable.

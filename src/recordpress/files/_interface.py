@@ -244,6 +244,13 @@ class FileSystem(ABC):
         """Return the entry at a path; raise FileNotFoundError for a missing one."""
         ...
 
+    def find(self, path: str) -> FileInfo | None:
+        """Return the entry at a path; None for a missing one."""
+        try:
+            return self.info(path)
+        except FileNotFoundError:
+            return None
+
     @abstractmethod
     def list(self, path: str) -> list[FileInfo]:
         """Return the entries of a directory, sorted by name."""
@@ -256,6 +263,12 @@ class FileSystem(ABC):
     @abstractmethod
     def create(self, path: str) -> Writer:
         """Create a file that gets this name when it is published. Its directory must exist."""
+
+    def create_file(self, path: str, data: bytes) -> None:
+        """Create a file with these bytes, as `create` does."""
+        with self.create(path) as writer:
+            writer.write(data)
+            writer.publish()
 
     def upload(self, path: str) -> Writer:
         """Create a file as `create` does, but perhaps under its name before it is published: a file in one write, or
@@ -311,12 +324,9 @@ class FileSystem(ABC):
         """Create a small file; raise FileExistsError if there is one. Of two calls at once only one succeeds where the
         store creates exclusively: S3 with boto3, and some stores of fsspec."""
         self.check_fence()
-        try:
-            self.info(path)
-        except FileNotFoundError:
-            self.write_file(path, data)
-            return
-        raise FileExistsError(self.url(path))
+        if self.find(path) is not None:
+            raise FileExistsError(self.url(path))
+        self.write_file(path, data)
 
     def fenced(self, fence: Fence | None) -> Self:
         """Return the same store for a job and its tasks, which may outlive it: they publish and delete only while the

@@ -13,7 +13,7 @@ from recordpress.files import LocalFileSystem, RandomAccessFile, buffered
 from recordpress.log._file_records import FileRecords
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._segment import Segment
-from recordpress.log.sidecars.offset_index import ENTRY_SIZE, OffsetPosition, read_offset_index
+from recordpress.log.sidecars.offset_index import ENTRY_SIZE, OffsetIndex, OffsetPosition, read_offset_index
 from recordpress.record import Batch, read_batches, summarize_records
 from recordpress.record.header import CODEC_BITS, BatchHeader
 
@@ -131,6 +131,13 @@ def last_entry(segment: SegmentFiles) -> OffsetPosition | None:
         # zeros: a broker fills up the index of its active segment
         last = read_offset_index(data if any(data) or not at else file, segment.base_offset)[-1:]
         return last[0] if last else OffsetPosition(segment.base_offset, 0)
+    return None
+
+
+def offset_index_of(segment: SegmentFiles) -> OffsetIndex | None:
+    """Return the offset index; None if it is missing or damaged."""
+    with suppress(FileNotFoundError, RecordpressError), segment.open_sibling(INDEX_FILE_SUFFIX) as file:
+        return read_offset_index(file, segment.base_offset)
     return None
 
 

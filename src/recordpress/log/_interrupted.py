@@ -34,7 +34,7 @@ class Interrupted:
 def interrupted_jobs(files: FileSystem, target: str) -> dict[str, Interrupted]:
     """Return the partitions that unfinished jobs change, by the names of their directories."""
     root, found = files.join(target, STAGING), dict[str, Interrupted]()
-    if not is_there(files, root) or is_there(files, files.join(target, SUCCESS)):
+    if files.find(root) is None or files.find(files.join(target, SUCCESS)) is not None:
         return found
     last = last_commit(files, target)
     for path in staged_jobs(files, root):
@@ -82,13 +82,4 @@ def is_committed(files: FileSystem, path: str, last: Commit) -> bool:
     """Return whether the job in a staging directory was committed, if `last` is the last commit."""
     if not isinstance(files, LocalFileSystem):
         return files.name(path) == last.job
-    return is_there(files, files.join(path, JOURNAL))
-
-
-def is_there(files: FileSystem, path: str) -> bool:
-    """Return whether something has this path."""
-    try:
-        files.info(path)
-    except FileNotFoundError:
-        return False
-    return True
+    return files.find(files.join(path, JOURNAL)) is not None

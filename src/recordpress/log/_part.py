@@ -22,13 +22,12 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from recordpress._arguments import INT32_MAX, INT64_MAX
-from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress.errors import RecordpressError
 from recordpress.files import FilePart, RandomAccessFile, buffered, walked
-from recordpress.log._extent import is_checked, last_entry
+from recordpress.log._extent import is_checked, last_entry, offset_index_of
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._segment import Segment
-from recordpress.log.sidecars.offset_index import OffsetIndex, read_offset_index
+from recordpress.log.sidecars.offset_index import OffsetIndex
 
 _PROOF_BATCHES = 64  # that must lead on, unless the file ends before
 
@@ -84,7 +83,7 @@ def part_of(
     if not start and end is None:
         return segment
     with segment.open() as file:
-        source, index = buffered(file), _index_of(segment)
+        source, index = buffered(file), offset_index_of(segment)
         first, extent = _entry_from(segment, source, index, start, start_place)
         after = file.size if end is None else max(first, _entry_from(segment, source, index, end, end_place).position)
         part = part_between(segment, first, after)
@@ -96,12 +95,6 @@ def part_between(segment: Segment, start: int, end: int) -> SegmentPart:
     same: dict[str, Any] = {one.name: getattr(segment, one.name) for one in fields(Segment)}
     whole = segment.whole if isinstance(segment, SegmentPart) else segment
     return SegmentPart(**same | {"size": end - start, "is_last": False}, whole=whole, start=start, end=end)
-
-
-def _index_of(segment: Segment) -> OffsetIndex | None:
-    with suppress(FileNotFoundError, RecordpressError), segment.open_sibling(INDEX_FILE_SUFFIX) as file:
-        return read_offset_index(file, segment.base_offset)
-    return None
 
 
 def _entry_from(

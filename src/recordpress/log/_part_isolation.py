@@ -63,7 +63,7 @@ class _PartSearch(TransactionSearch):
 
     def run_for(self, parts: Sequence[Segment]) -> None:
         first, last = self._number_of(parts[0]), self._number_of(parts[-1])
-        known = self.known_before(first)
+        known = self.nearest_snapshot(first)
         for segment in self.log[known:first]:
             self.scan_on(segment)
         if isinstance(parts[0], SegmentPart) and parts[0].start:
@@ -126,12 +126,3 @@ class _PartSearch(TransactionSearch):
                 self.scan(segment)
             except RecordpressError as error:
                 self.error = error
-
-    def known_before(self, number: int) -> int:
-        """Find the last segment, up to this one, with known open transactions at its start; these become `open`."""
-        for at in range(number, 0, -1):
-            found = _snapshot_of(self.log, at)
-            if found is not None and (state := self.snapshot_of(found)) is not None:
-                self.open = state
-                return at
-        return 0

@@ -213,6 +213,11 @@ class Partition:
         return isolation
 
 
+def size_of(segment: Segment) -> int:
+    """Return the size of the file in bytes; its store is asked if the listing has none."""
+    return segment.filesystem.info(segment.path).size or 0 if segment.size is None else segment.size
+
+
 def with_last(segments: Iterable[Segment]) -> tuple[Segment, ...]:
     """Return the segments, with the last one marked as such."""
     found = [replace(segment, is_last=False) for segment in segments]

@@ -7,18 +7,18 @@ rest. For the ratio a few batches are decompressed: the first, second, fourth, e
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from recordpress._arguments import INT32_MAX
-from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress._html import html_table
 from recordpress.codecs import decompress
 from recordpress.errors import RecordpressError
 from recordpress.log._batches import codec_name
+from recordpress.log._extent import offset_index_of
 from recordpress.log._file_records import FileRecords
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.findings import Finding
-from recordpress.log.sidecars.offset_index import read_offset_index
 from recordpress.record import read_batches
 from recordpress.record.header import HEADER_SIZE, BatchHeader
 
@@ -58,7 +58,7 @@ class Share:
 
     def to_dict(self) -> dict[str, int]:
         """Return the counts in the form of ``docs/stats.schema.json``."""
-        return {"batches": self.batches, "bytes": self.bytes, "records": self.records}
+        return asdict(self)
 
 
 @dataclass
@@ -146,12 +146,12 @@ class LogStats:
         self.size += other.size
         self.segments += other.segments
         self.sampled |= other.sampled
-        for codec, share in other.codecs.items():
-            _join(self.codecs.setdefault(codec, Share()), share)
-        for magic, share in other.magics.items():
-            _join(self.magics.setdefault(magic, Share()), share)
-        for depth, share in other.depths.items():
-            _join(self.depths.setdefault(depth, Share()), share)
+        groups: list[tuple[dict[Any, Share], dict[Any, Share]]] = [
+            (self.codecs, other.codecs), (self.magics, other.magics), (self.depths, other.depths)
+        ]  # fmt: skip
+        for own, added in groups:
+            for key, share in added.items():
+                _join(own.setdefault(key, Share()), share)
         _join(self.seen, other.seen)
         _join(self.control, other.control)
         _join(self.transactional, other.transactional)
@@ -291,10 +291,7 @@ def _ranges_of(segment: Segment, file: FileRecords) -> list[int] | None:
     """Return positions of batches, evenly over the segment; None to read all of it."""
     if not file.file.is_remote or file.size < SAMPLED_FROM:
         return None
-    try:
-        with segment.open_sibling(INDEX_FILE_SUFFIX) as index_file:
-            index = read_offset_index(index_file, segment.base_offset)
-    except (FileNotFoundError, RecordpressError):
+    if (index := offset_index_of(segment)) is None:
         return None
     positions = sorted({entry.position for entry in index})
     wanted = [file.size * number // RANGES for number in range(RANGES)]

@@ -115,7 +115,7 @@ class TransactionSearch:
     def run(self) -> Isolation:
         indexes = [self._index(segment) for segment in self.segments]
         are_trusted = self.is_remote and not self.check_indexes and None not in indexes
-        start = self._nearest_snapshot(self._latest()) if are_trusted else 0
+        start = self.nearest_snapshot(self._latest()) if are_trusted else 0
         for index in indexes[:start]:
             self.aborted += index or ()
         for segment, index in zip(self.segments[start:], indexes[start:], strict=True):
@@ -154,7 +154,7 @@ class TransactionSearch:
             return len(self.segments) - 1
         return max(bisect_right([segment.base_offset for segment in self.segments], self.high_watermark) - 1, 0)
 
-    def _nearest_snapshot(self, number: int) -> int:
+    def nearest_snapshot(self, number: int) -> int:
         """Return the last segment, up to this one, with a snapshot at its start, which becomes `open`."""
         for at in range(number, 0, -1):
             before, segment = self.segments[at - 1 : at + 1]

@@ -13,15 +13,12 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress.codecs import CodecRegistry
-from recordpress.errors import RecordpressError
 from recordpress.log._end_offset import end_offset
-from recordpress.log._extent import end_before
+from recordpress.log._extent import end_before, offset_index_of
 from recordpress.log._open import found_at
 from recordpress.log._part_isolation import isolation_of_part
-from recordpress.log._segment import Partition, Segment
-from recordpress.log.sidecars.offset_index import OffsetIndex, read_offset_index
+from recordpress.log._segment import Partition, Segment, size_of
 
 __all__ = ["SegmentRange", "after_gap", "end_by_bytes", "partitions_at", "readable_end", "segment_ranges"]
 
@@ -85,10 +82,8 @@ def end_by_bytes(part: SegmentRange, most_bytes: int) -> tuple[int, int]:
 
     Without an ``.index`` next to it, a segment is taken as a whole.
     """
-    size = part.segment.size
-    if size is None:
-        size = part.segment.filesystem.info(part.segment.path).size or 0
-    index = _index_of(part.segment)
+    size = size_of(part.segment)
+    index = offset_index_of(part.segment)
     if index is None or not len(index):
         return part.end, size
     begin = index.lookup(part.start).position
@@ -101,11 +96,3 @@ def end_by_bytes(part: SegmentRange, most_bytes: int) -> tuple[int, int]:
         if part.start <= entry.offset < part.end - 1:
             return entry.offset + 1, entry.position - begin
     return part.end, until - begin
-
-
-def _index_of(segment: Segment) -> OffsetIndex | None:
-    try:
-        with segment.open_sibling(INDEX_FILE_SUFFIX) as file:
-            return read_offset_index(file, segment.base_offset)
-    except (FileNotFoundError, RecordpressError):
-        return None

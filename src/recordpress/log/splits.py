@@ -44,7 +44,7 @@ from recordpress.log._part import EntryPlace, SegmentPart, entry_places, part_be
 from recordpress.log._part_isolation import has_state, isolation_of_part
 from recordpress.log._read import LogReader, ReadOptions
 from recordpress.log._seek import SegmentSeek
-from recordpress.log._segment import Partition, Segment, with_checks
+from recordpress.log._segment import Partition, Segment, size_of, with_checks
 from recordpress.log._segment_tail import tail_findings
 from recordpress.log._transactions import Isolation
 from recordpress.log.findings import Finding
@@ -141,7 +141,7 @@ class LogSplit:
 
     def without_deleted_segments(self) -> tuple[LogSplit | None, list[Finding]]:
         """Return the split without the files that were deleted since it was planned; None if all were."""
-        kept = tuple(one for one in self.segments if _is_there(one))
+        kept = tuple(one for one in self.segments if one.filesystem.find(one.path))
         findings = [
             Finding(one.url, None, one.size, one.base_offset, "failOnDataLoss", "the file is gone: it is not read")
             for one in self.segments
@@ -157,7 +157,7 @@ class LogSplit:
             end=self.end if has_last else None,
             start_place=self.start_place if has_first else None,
             end_place=self.end_place if has_last else None,
-            before=tuple(one for one in self.before if _is_there(one)),
+            before=tuple(one for one in self.before if one.filesystem.find(one.path)),
             is_continued=self.is_continued and has_first,
         )
         return there, findings
@@ -169,14 +169,6 @@ class LogSplit:
 
 
 TaskSplits = tuple[LogSplit, ...]
-
-
-def _is_there(segment: Segment) -> bool:
-    try:
-        segment.filesystem.info(segment.path)
-    except FileNotFoundError:
-        return False
-    return True
 
 
 _MIN_REMAINDER = 16  # less than this part of a task is not worth another opening of a file
@@ -275,7 +267,7 @@ def _splits_of(
         kept = tuple(segments[number] for number in run)
         if _is_before(kept, following, start) or _is_after(kept, segments[: run[0]], end):
             continue
-        size = sum(_size_of(segment) for segment in kept)
+        size = sum(map(size_of, kept))
         split = LogSplit(
             partition.topic, partition.partition, partition.url, kept, places, start_offset=start,
             end_offset=end, before=passed.may_reach(kept[0].base_offset), size=size,
@@ -329,12 +321,6 @@ def _runs(segments: Sequence[Segment], committed: bool) -> Iterator[list[int]]:
         run.append(number)
     if run:
         yield run
-
-
-def _size_of(segment: Segment) -> int:
-    if segment.size is not None:
-        return segment.size
-    return segment.filesystem.info(segment.path).size or 0
 
 
 def _cut(split: LogSplit, offsets: int | None, packer: _Packer, whole_segments: bool) -> Iterator[tuple[LogSplit, int]]:

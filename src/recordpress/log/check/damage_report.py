@@ -89,11 +89,7 @@ class ScanReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields for JSON output."""
-        return {
-            "findings": [finding.to_dict() for finding in self.findings],
-            "lost": [camel_keys(asdict(lost)) for lost in self.lost],
-            "segments": [camel_keys(asdict(segment)) for segment in self.segments],
-        }
+        return camel_keys(asdict(self))
 
 
 def scan(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any
 
 from recordpress._file_names import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
+from recordpress._json_keys import camel_keys
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileSystem, LocalFileSystem, resolve
 from recordpress.log._layout import SEGMENT_FILE
@@ -49,7 +50,7 @@ class ReindexReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields for JSON output."""
-        return {"findings": [finding.to_dict() for finding in self.findings], "files": self.files}
+        return camel_keys(asdict(self))
 
 
 def reindex(
@@ -156,9 +157,7 @@ def _write(files: FileSystem, path: str, data: bytes, report: ReindexReport, is_
     there = _bytes_of(files, path)
     if there is not None and _is_same(path, there, data):
         return
-    with files.create(path) as writer:
-        writer.write(data)
-        writer.publish()
+    files.create_file(path, data)
     report.files.append(files.url(path))
     if there is not None:
         report.findings.append(_finding(files, path, "the file differed from the log"))

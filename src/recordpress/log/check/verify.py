@@ -94,12 +94,7 @@ class VerifyReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields for JSON output."""
-        counts = {name: getattr(self, name) for name in ("check", "segments", "size", "batches", "records")}
-        lists = {
-            "findings": [finding.to_dict() for finding in self.findings],
-            "lost": [camel_keys(asdict(one)) for one in self.lost],
-        }
-        return lists | counts
+        return camel_keys(asdict(self))
 
 
 def verify(

@@ -226,11 +226,8 @@ def _single_segment(src: object, partitions: tuple[Partition, ...]) -> Segment |
     if not isinstance(src, str | os.PathLike):
         return None
     files, path = resolve(src)
-    try:
-        is_file = files.info(path).is_file
-    except FileNotFoundError:  # a pattern
-        return None
-    return partitions[0].segments[0] if is_file else None
+    info = files.find(path)  # None for a pattern
+    return partitions[0].segments[0] if info and info.is_file else None
 
 
 def _places(partitions: tuple[Partition, ...], src: object, files: FileSystem, target: str) -> list[str]:
@@ -360,7 +357,7 @@ def _copy_single(
 ) -> Manifest:
     """Copy one file to one file."""
     with locked_work(files, target, is_file=True):
-        if _exists(files, target):
+        if files.find(target):
             raise exists(files.url(target))
         if job.expiry and job.expiry.settles:
             message = "producers are settled in whole partitions: later segments may hold more of them"
@@ -421,7 +418,8 @@ def _copy_all(
     with locked_work(files, target) as work:
         if _is_taken(files, target):
             raise exists(files.url(target))
-        finished = read_manifest(files, target) if _is_directory(files, target) else None
+        there = files.find(target)
+        finished = read_manifest(files, target) if there and there.is_directory else None
         if finished is not None and finished.complete:
             return _check_finished(finished, manifest, partitions, files, target)
         manifest = replace(manifest, lost=job.check_loss(partitions))
@@ -465,9 +463,8 @@ def _copy_all(
 def _is_taken(files: FileSystem, target: str) -> bool:
     """Return whether the target is anything but an empty directory or a copy with a manifest; unfinished files are
     ignored."""
-    try:
-        info = files.info(target)
-    except FileNotFoundError:
+    info = files.find(target)
+    if info is None:
         return False
     if not info.is_directory or info.is_link:
         return True
@@ -498,21 +495,6 @@ def _earlier_directories(work: WorkDirectory) -> set[str]:
         if (earlier := read_manifest(work.files, work.path)) is not None:
             return {place.directory for place in earlier.partitions}
     return set()
-
-
-def _exists(files: FileSystem, path: str) -> bool:
-    try:
-        files.info(path)
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def _is_directory(files: FileSystem, path: str) -> bool:
-    try:
-        return files.info(path).is_directory
-    except FileNotFoundError:
-        return False
 
 
 def _save(manifest: Manifest, done: list[FinishedSegment], work: WorkDirectory, state: CopyState) -> None:
@@ -715,16 +697,15 @@ def copy_small_files(
     wanted = [name for name in sorted(found) if changed.get(name, b"") is not None]
     for name in wanted:
         files, info = found[name]
-        with files.open(info.path) as file, target.create(target.join(directory, name)) as writer:
-            writer.write(changed.get(name) or file.read_exactly(0, file.size))
-            writer.publish()
+        with files.open(info.path) as file:
+            target.create_file(target.join(directory, name), changed.get(name) or file.read_exactly(0, file.size))
     return wanted
 
 
 def list_copied_segments(partition: Partition, files: FileSystem, directory: str) -> list[Segment]:
     """Return the segments of the copy; quarantined ones are not among them."""
     paths = ((one.base_offset, files.join(directory, segment_name(one))) for one in partition.segments)
-    return [Segment(files, path, base_offset, files.url(path)) for base_offset, path in paths if _exists(files, path)]
+    return [Segment(files, path, base_offset, files.url(path)) for base_offset, path in paths if files.find(path)]
 
 
 def small_files(

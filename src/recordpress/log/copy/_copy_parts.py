@@ -26,7 +26,7 @@ from recordpress.log.check.build_sidecars import Indexes
 from recordpress.log.copy._copy_log import CopyJob, CopyTask, describe_copy, segment_name
 from recordpress.log.copy._quarantine import damage_of_source
 from recordpress.log.copy._recompress_threads import RecompressThreads
-from recordpress.log.copy._segment_copy import SegmentContent, SegmentCopy, copy_segment
+from recordpress.log.copy._segment_copy import SegmentContent, SegmentCopy, copy_segment, discard
 from recordpress.log.copy.manifest import CopiedSegment
 from recordpress.log.findings import Finding
 
@@ -105,7 +105,7 @@ def join_parts(
         try:
             for part in parts:
                 checksum, size = _append(task, files, part, recompressor, writer, checksum, size)
-            recompressor.finish(_discard)
+            recompressor.finish(discard)
         finally:
             recompressor.close()
         copy = _check_parts(task, parts, recompressor, size, checksum)
@@ -129,7 +129,7 @@ def _append(
     with FileRecords(files.open(files.join(task.directory, part.file))) as file:
         for position, chunk in file.chunks():
             own = crc32c(chunk, own)
-            recompressor.feed(chunk, size + position, _discard)
+            recompressor.feed(chunk, size + position, discard)
             writer.write(chunk)
         if (file.size, own) != (part.copy.after.bytes, part.copy.crc32c):
             raise CorruptRecordError("the file differs from the written bytes", file=file.path, rule=COPY_RULE)
@@ -164,7 +164,3 @@ def _sum(contents: Sequence[SegmentContent], size: int, digest: str) -> SegmentC
         digest=digest,
         trailing_bytes=contents[-1].trailing_bytes,
     )
-
-
-def _discard(data: memoryview) -> None:
-    pass

@@ -116,6 +116,10 @@ def pass_through(
         )
 
 
+def discard(data: object) -> None:
+    """Drop what is handed out."""
+
+
 def content_of(
     numbers: _Content, recompressor: RecompressThreads, size: int, trailing_bytes: int = 0
 ) -> SegmentContent:

@@ -115,9 +115,8 @@ class MergeTask(NamedTuple):
             self._locate(error, group)
             raise
         if aborted:
-            with files.create(files.join(place, f"{group.base_offset:020}{TXN_INDEX_FILE_SUFFIX}")) as writer:
-                writer.write(transaction_index_bytes(aborted))
-                writer.publish()
+            name = f"{group.base_offset:020}{TXN_INDEX_FILE_SUFFIX}"
+            files.create_file(files.join(place, name), transaction_index_bytes(aborted))
         made = {info.name: info.size or 0 for info in files.list(place)}
         if f"{group.base_offset:020}{INDEX_FILE_SUFFIX}" not in made:
             message = "offsets go back, or are not those of the segment: no index can hold them"

@@ -28,7 +28,7 @@ from recordpress.log.copy._copy_log import (
 )
 from recordpress.log.copy._marks import NO_MARKS, Marks
 from recordpress.log.copy._recompress_threads import LOST, RecompressThreads
-from recordpress.log.copy._segment_copy import pass_through
+from recordpress.log.copy._segment_copy import discard, pass_through
 from recordpress.typing import Integer
 
 ALL = "all"
@@ -112,7 +112,7 @@ class ConvertJob(CopyJob):
     def _count(self, segment: Segment) -> dict[str, int]:
         with segment.records() as file:
             recompressor = self._recompressor(int(self.threads), file.path, reading=True)
-            pass_through(file, recompressor, _discard)
+            pass_through(file, recompressor, discard)
         if self.codec.compression_type is None and "zstd" in recompressor.before["compression_types"]:
             raise InvalidArgumentError(
                 f"{segment.url} has batches under zstd, which magic {self.magic} does not support: "
@@ -140,15 +140,9 @@ class ConvertJob(CopyJob):
         epochs = epochs_of(partition, partition.segments[0].filesystem) if self.magic == 2 else []
         builder = SidecarBuilder(producers_before(partition) if self.magic == 2 else ())
         for name, data in sidecar_files(segments, builder, Meter(None, ()), epochs):
-            with files.create(files.join(directory, name)) as writer:
-                writer.write(data)
-                writer.publish()
+            files.create_file(files.join(directory, name), data)
             names.append(name)
         return sorted(names)
-
-
-def _discard(data: memoryview) -> None:
-    pass
 
 
 def _kinds(allow_loss: str | Iterable[str]) -> tuple[str, ...]:

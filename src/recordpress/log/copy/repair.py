@@ -93,11 +93,7 @@ class RepairReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields for JSON."""
-        return {
-            "findings": [finding.to_dict() for finding in self.findings],
-            "lost": [camel_keys(asdict(one)) for one in self.lost],
-            "segments": [camel_keys(asdict(segment)) for segment in self.segments],
-        }
+        return camel_keys(asdict(self))
 
 
 def repair(
@@ -195,7 +191,7 @@ def _copy_partition(
     builder = SidecarBuilder(producers_before(partition), index_interval_bytes=interval)
     epochs = epochs_of(partition, partition.segments[0].filesystem)
     for file, data in sidecar_files(segments, builder, meter, epochs, check_crcs=True):
-        _create(files, files.join(place, file), data)
+        files.create_file(files.join(place, file), data)
     _copy_metadata(partition, files, place)
 
 
@@ -294,10 +290,4 @@ def _copy_metadata(partition: Partition, files: FileSystem, place: str) -> None:
             data = partition_metadata_bytes(read_partition_metadata(file))
     except RecordpressError:
         return
-    _create(files, files.join(place, PARTITION_METADATA), data)
-
-
-def _create(files: FileSystem, path: str, data: bytes) -> None:
-    with files.create(path) as writer:
-        writer.write(data)
-        writer.publish()
+    files.create_file(files.join(place, PARTITION_METADATA), data)

@@ -21,14 +21,16 @@ from typing import Any, NamedTuple, TypeAlias
 
 from recordpress._arguments import INT64_MAX
 from recordpress._file_names import INDEX_FILE_SUFFIX
+from recordpress._json_keys import camel_keys
 from recordpress.errors import CorruptRecordError
 from recordpress.log._extent import is_checked
 from recordpress.log._file_records import CHUNK_BYTES
 from recordpress.log._part import part_between, part_of
-from recordpress.log._segment import Partition, Segment
+from recordpress.log._segment import Partition, Segment, size_of
 from recordpress.log.copy._copy_log import CopyJob, marks_by_segment, scan_partitions
 from recordpress.log.copy._marks import NO_MARKS, Marks
 from recordpress.log.copy._recompress_threads import RecompressThreads
+from recordpress.log.copy._segment_copy import discard
 from recordpress.log.findings import DAMAGE, Finding
 
 SAMPLE_BYTES = 64 << 20  # of a log: an estimate takes seconds
@@ -71,12 +73,7 @@ class Saving(NamedTuple):
 
     def to_dict(self) -> dict[str, int | float]:
         """Return the figures for JSON."""
-        return {
-            "bytesAfter": self.bytes_after,
-            "leastBytes": self.least_bytes,
-            "mostBytes": self.most_bytes,
-            "cpuSeconds": self.cpu_seconds,
-        }
+        return camel_keys(self._asdict())
 
 
 class TopicSavings(NamedTuple):
@@ -114,14 +111,8 @@ class TopicSavings(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures for JSON."""
-        return {
-            "topic": self.topic,
-            "bytesBefore": self.bytes_before,
-            "sampledBytes": self.sampled_bytes,
-            "codec": self.codec.to_dict(),
-            "keep": self.keep.to_dict(),
-            "settle": self.settle and self.settle.to_dict(),
-        }
+        savings = {name: one.to_dict() for name, one in self._asdict().items() if isinstance(one, Saving)}
+        return camel_keys(self._asdict() | savings)
 
 
 class Estimate(NamedTuple):
@@ -165,19 +156,7 @@ class Estimate(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate in the form of ``docs/estimate.schema.json``."""
-        return {
-            "bytesBefore": self.bytes_before,
-            "bytesAfter": self.bytes_after,
-            "leastBytes": self.least_bytes,
-            "mostBytes": self.most_bytes,
-            "cpuSeconds": self.cpu_seconds,
-            "sampledBytes": self.sampled_bytes,
-            "segments": self.segments,
-            "sampledSegments": self.sampled_segments,
-            "batchBytes": self.batch_bytes,
-            "batchRecords": self.batch_records,
-            "topics": [topic.to_dict() for topic in self.topics],
-        }
+        return camel_keys(self._asdict() | {"topics": [topic.to_dict() for topic in self.topics]})
 
 
 class _Range(NamedTuple):
@@ -307,12 +286,8 @@ def sum_of(savings: Sequence[Saving | None]) -> Saving | None:
     return Saving(after, max(after - likely, 0), after + likely, sum(one.cpu_seconds for one in known))
 
 
-def _size_of(segment: Segment) -> int:
-    return segment.filesystem.info(segment.path).size or 0 if segment.size is None else segment.size
-
-
 def _bytes_of(partitions: Sequence[Partition]) -> int:
-    return sum(_size_of(segment) for partition in partitions for segment in partition.segments)
+    return sum(size_of(segment) for partition in partitions for segment in partition.segments)
 
 
 def _topic_savings(topic: str | None, partitions: list[Partition], plan: _Plan) -> tuple[TopicSavings, set[str]]:
@@ -385,7 +360,7 @@ def _ways(partitions: list[Partition], plan: _Plan, is_whole: bool) -> list[_Way
 
 def _ranges(segment: Segment, range_bytes: int | None) -> Iterator[_Range]:
     """Return ranges of this size, which end where chunks do; by default one."""
-    size = _size_of(segment)
+    size = size_of(segment)
     if range_bytes is None:
         yield _Range(segment, 0, None, size)
         return
@@ -428,7 +403,7 @@ def _measure(part: Segment, segment: Segment, ways: Sequence[_Way]) -> _Measured
 
         def timed(number: int, call: Callable[..., None], *arguments: Any) -> None:
             started = time.thread_time()
-            call(*arguments, _discard)
+            call(*arguments, discard)
             seconds[number] += time.thread_time() - started
 
         try:
@@ -441,7 +416,3 @@ def _measure(part: Segment, segment: Segment, ways: Sequence[_Way]) -> _Measured
             for each in recompressors:
                 each.close()
         return _Measured(file.size - file.file.start, [each.after["bytes"] for each in recompressors], seconds)
-
-
-def _discard(data: memoryview) -> None:
-    pass

@@ -38,6 +38,7 @@ from recordpress.log.copy._copy_log import (
 from recordpress.log.copy._copy_parts import CopiedPart, CopyPart, DamagedPart, cut_parts, join_parts
 from recordpress.log.copy._producers import ProducerScan, SegmentProducers
 from recordpress.log.copy._quarantine import damage_of_source, quarantine_segment
+from recordpress.log.copy._segment_copy import discard
 from recordpress.log.copy.manifest import (
     FORMAT,
     CopiedPartition,
@@ -84,7 +85,7 @@ class CopyGroup(NamedTuple):
     def _copy(self, task: CopyTask) -> CopiedSegment | QuarantinedSegment:
         path = self.files.join(task.directory, segment_name(task.segment))
         try:
-            return copy_to_target(self.job, task, self.files, path, 1, _discard)
+            return copy_to_target(self.job, task, self.files, path, 1, discard)
         except RecordpressError as error:
             if self.job.on_corrupt == "raise":
                 raise
@@ -141,10 +142,6 @@ def transcode_by(
 def copy_group(group: CopyWork) -> Any:
     """Run a group or a part in this process; the result is for `transcode_by`."""
     return group.run()
-
-
-def _discard(size: int) -> None:
-    pass
 
 
 def _prove(group: CopyGroup, done: list[FinishedSegment]) -> None:

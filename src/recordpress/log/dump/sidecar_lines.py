@@ -62,7 +62,8 @@ def sidecar_lines(
         is_index = suffix in (INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX)
         log = where.removesuffix(suffix) + LOG_FILE_SUFFIX
         compares = is_index and findings is not None and not sanity_check
-        if findings is not None and compares and (verify_only or _is_there(files, log)):
+        is_there = (found := files.find(log)) is not None and found.is_file
+        if findings is not None and compares and (verify_only or is_there):
             findings += _differences(file, files, log, name, max_message_bytes)
     if lines == [_EMPTY.format(shown)]:
         pass  # the tool prints this before it looks at its flags
@@ -72,13 +73,6 @@ def sidecar_lines(
         lines = []
     for line in lines:
         yield f"{line}\n"
-
-
-def _is_there(files: FileSystem, path: str) -> bool:
-    try:
-        return files.info(path).is_file
-    except FileNotFoundError:
-        return False
 
 
 def _differences(

@@ -105,9 +105,7 @@ def write_sidecar(target: SidecarTarget, data: bytes) -> None:
     if not isinstance(target, str | PathLike):
         target.write(data)
         return
-    with LocalFileSystem().create(os.fspath(target)) as writer:
-        writer.write(data)
-        writer.publish()
+    LocalFileSystem().create_file(os.fspath(target), data)
 
 
 def packed(layout: struct.Struct, entries: Sequence[tuple[int, ...]], names: Sequence[str]) -> bytes:
