@@ -1,7 +1,7 @@
 """Lazy imports of packages: a module is imported on the first use of its names (PEP 562).
 
 ``import recordpress`` finds `recordpress.log` and its other packages at no cost, and a command that reads records does
-not load the modules that copy logs. Type checkers read the names in each package's ``__init__.pyi``.
+not load the modules that copy logs. The names of a package are in its ``__init__.pyi``, for type checkers too.
 `recordpress` itself has no ``__getattr__``: CPython does not specialize attribute access on a module with one, so that
 ``recordpress.crc32c(data)`` would take half as long again.
 """
@@ -40,22 +40,24 @@ class UnloadedPackage(ModuleType):
         return dir(import_module(self.__name__))
 
 
-def exports(
-    package: str, modules: "dict[str, str]"
-) -> "tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]":
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package; `modules` maps a module to the names it
-    defines, or to "" to export the module."""
-    module_of = {
-        name: module for module, names in modules.items() for name in names.split() or [module.rpartition(".")[2]]
-    }
+def exports(package: str, file: str) -> "tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]":
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package by the stub next to its `file`, which imports
+    each name from its module, and each module from the package."""
+    with open(f"{file.rpartition('.')[0]}.pyi", encoding="utf-8") as stub:
+        module_of = {
+            name.split(" as ")[0].strip(): module
+            for statement in f"\n{stub.read()}".split("\nfrom ")[1:]
+            for module, _, names in [statement.partition(" import ")]
+            for name in names.strip("()\n ,").split(",")
+        }
 
     def get(name: str) -> "Any":
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         from importlib import import_module
 
-        module = import_module(module_of[name])
-        value = getattr(module, name) if modules[module.__name__] else module
+        module = module_of[name]
+        value = import_module(f"{package}.{name}") if module == package else getattr(import_module(module), name)
         setattr(sys.modules[package], name, value)
         return value
 

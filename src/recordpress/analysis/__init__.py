@@ -14,18 +14,4 @@
 
 from recordpress._lazy import exports
 
-__getattr__, __dir__, __all__ = exports(
-    __name__,
-    {
-        "recordpress.analysis._analysis": "Analysis Cell Speed",
-        "recordpress.analysis._dictionary": "DictionaryDepth Evaluation",
-        "recordpress.analysis._extract": "Extract extract",
-        "recordpress.analysis._fits": "Fits Limit Rejection",
-        "recordpress.analysis._grid": "DEFAULT_CANDIDATES Setting parse_candidates",
-        "recordpress.analysis._rate": "Rate parse_rate",
-        "recordpress.analysis._report": "html_of",
-        "recordpress.analysis._simulate": "Policy Simulation simulate",
-        "recordpress.analysis._train": "DictionaryTraining",
-        "recordpress.analysis.calls": "analyze fits train",
-    },
-)
+__getattr__, __dir__, __all__ = exports(__name__, __file__)

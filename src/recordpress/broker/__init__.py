@@ -39,17 +39,4 @@ Names follow Kafka's classes and settings.
 
 from recordpress._lazy import exports
 
-__getattr__, __dir__, __all__ = exports(
-    __name__,
-    {
-        "recordpress.broker.calls": "explain",
-        "recordpress.broker._depth": "DepthAdvice",
-        "recordpress.broker._explanation": "BatchGroup Cost ExplainedBatch Explanation",
-        "recordpress.broker._fetch": "fetch",
-        "recordpress.broker._fetched": "Fetched",
-        "recordpress.broker._partition_log": "PartitionLog",
-        "recordpress.broker._reasons": "Finding Reason",
-        "recordpress.broker._validate": "validate",
-        "recordpress.broker._verdict": "Relation Verdict",
-    },
-)
+__getattr__, __dir__, __all__ = exports(__name__, __file__)

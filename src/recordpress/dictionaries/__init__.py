@@ -13,12 +13,4 @@
 
 from recordpress._lazy import exports
 
-__getattr__, __dir__, __all__ = exports(
-    __name__,
-    {
-        "recordpress.codecs.dictionary_types": "Dictionaries DictionariesById",
-        "recordpress.codecs": "DEFAULT_DICTIONARY_SIZE Dictionary dictionary_id train_values",
-        "recordpress.dictionaries._codec": "DictionaryCodec",
-        "recordpress.dictionaries._store": "DictionaryStore",
-    },
-)
+__getattr__, __dir__, __all__ = exports(__name__, __file__)

@@ -15,30 +15,4 @@ Names follow Kafka's storage package.
 
 from recordpress._lazy import exports
 
-__getattr__, __dir__, __all__ = exports(
-    __name__,
-    {
-        "recordpress.log.sidecars": "",
-        "recordpress.log._batches": "LogBatch",
-        "recordpress.log._digest": "RecordDigest",
-        "recordpress.log._end_offset": "end_offset",
-        "recordpress.log._file_records": "FileRecords",
-        "recordpress.log._log": "Log",
-        "recordpress.log._progress": "Progress",
-        "recordpress.log._read": "LogReader",
-        "recordpress.log._segment": "Partition Segment",
-        "recordpress.log._stats": "LogStats Share stats_of",
-        "recordpress.log.calls": "open_log",
-        "recordpress.log.check.damage_report": "ScanReport SegmentScan scan",
-        "recordpress.log.check.reindex": "ReindexReport reindex",
-        "recordpress.log.copy.repair": "RepairedSegment RepairReport repair",
-        "recordpress.log.check.verify": "VerifyReport verify",
-        "recordpress.log.copy.calls": "compact convert transcode",
-        "recordpress.log.copy.compact": "CompactedPartition",
-        "recordpress.log.copy.manifest": "CopiedPartition CopiedSegment Manifest QuarantinedSegment SourceFile",
-        "recordpress.log.copy.savings": "Estimate Saving TopicSavings",
-        "recordpress.log.dump._dump": "DumpOptions SegmentDump",
-        "recordpress.log.check.lost_records": "LostRecords",
-        "recordpress.log.findings": "Finding",
-    },
-)
+__getattr__, __dir__, __all__ = exports(__name__, __file__)

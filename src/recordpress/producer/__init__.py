@@ -12,16 +12,4 @@ Names follow Kafka's `producer/internals` package.
 
 from recordpress._lazy import exports
 
-__getattr__, __dir__, __all__ = exports(
-    __name__,
-    {
-        "recordpress.producer._accumulator": "BatchAccumulator",
-        "recordpress.producer._answers": "ProduceAnswer RecordMetadata",
-        "recordpress.producer._errors": "ProduceError RecordTooLargeError",
-        "recordpress.producer._estimator": "CompressionRatioEstimator",
-        "recordpress.producer._filling": "ProducerBatch",
-        "recordpress.producer._murmur2": "murmur2 partition_for_key partitions_of",
-        "recordpress.producer._packing": "BatchPacker pack",
-        "recordpress.producer._split": "split",
-    },
-)
+__getattr__, __dir__, __all__ = exports(__name__, __file__)

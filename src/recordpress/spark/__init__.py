@@ -18,25 +18,7 @@ one session.
 from recordpress._lazy import exports
 from recordpress.spark import _environment
 
-__getattr__, __dir__, __all__ = exports(
-    __name__,
-    {
-        "recordpress.spark.functions": "",
-        "recordpress.spark._compact": "compact",
-        "recordpress.spark._compare": "compare",
-        "recordpress.spark._estimate": "estimate",
-        "recordpress.spark._inventory": "inventory",
-        "recordpress.spark._parquet": "to_parquet",
-        "recordpress.spark._read": "read",
-        "recordpress.spark._session": "register",
-        "recordpress.spark._ship": "ship",
-        "recordpress.spark._transcode": "transcode",
-        "recordpress.spark._verify": "verify",
-        "recordpress.spark._write_options": "WriteOptions",
-        "recordpress.spark.datasource": "KafkaLogDataSource",
-        "recordpress.spark.options": "ReadOptions",
-    },
-)
+__getattr__, __dir__, __all__ = exports(__name__, __file__)
 
 if (_active := _environment.prepare()) is not None:
     from recordpress.spark._session import register
