@@ -43,14 +43,12 @@ FOR_SIZE = {
     "_libraries",
     "_sealed",
     "_threads",
-    *(f"codecs.{name}" for name in ("_object", "_registry", "_zstd_dictionary", "table")),
-    *(f"columns.{name}" for name in ("_arrow_source", "_input", "_result_stream", "_write")),
-    *(f"broker.{name}" for name in ("_analyze", "_lazy_conversion", "_message_validator", "_messages")),
-    *(f"broker.{name}" for name in ("_stored", "_validator")),
+    *(f"codecs.{name}" for name in ("_registry", "_zstd_dictionary", "table")),
+    *(f"columns.{name}" for name in ("_input", "_result_stream")),
+    *(f"broker.{name}" for name in ("_analyze", "_message_validator", "_validator")),
     "log._header_walk",
     *(f"log.copy.{name}" for name in ("_change_entry_magic", "_recompress_entries", "_recompress_threads")),
-    "producer._packing",
-    *(f"record.{name}" for name in ("_recompress", "change_magic")),
+    "record.change_magic",
     "adapters._client",
 }
 

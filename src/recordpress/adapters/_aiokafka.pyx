@@ -4,17 +4,17 @@ The AssertionErrors are its own: DefaultRecordBatch.validate_crc() and __iter__(
 """
 
 cimport cython
-from libc.stdint cimport int8_t, int64_t, uint32_t
+from libc.stdint cimport int64_t, int8_t, uint32_t
 
 from recordpress._c.wire cimport (
     RP_CODEC_MASK, RP_GZIP, RP_LOG_APPEND_TIME, RP_LZ4, RP_NONE, RP_OK, RP_SNAPPY, RP_ZSTD, rp_batch, rp_error,
     rp_message_read, rp_record,
 )
-from recordpress.adapters._building cimport MESSAGE_V0, MESSAGE_V1
 from recordpress.adapters._client cimport Client, demand
 from recordpress.adapters._entry cimport (
     BATCH, MESSAGE, Batch, Entry, LazyRecord, Message, RecordSet, messages_of, take_fields, take_headers,
 )
+from recordpress.adapters._open_batch cimport MESSAGE_V0, MESSAGE_V1
 
 cdef Client client = None
 

@@ -3,8 +3,8 @@ from typing import Any, ClassVar
 
 from typing_extensions import Buffer, disjoint_base
 
-from recordpress.adapters._building import DefaultBuilder, DefaultRecordMetadata, LegacyBuilder, LegacyRecordMetadata
 from recordpress.adapters._client import Client
+from recordpress.adapters._open_batch import DefaultBuilder, DefaultRecordMetadata, LegacyBuilder, LegacyRecordMetadata
 
 def use(used: Client) -> None: ...
 

@@ -4,12 +4,13 @@ The AssertionErrors are its own: DefaultRecordBatchBuilder and LegacyRecordBatch
 """
 
 cimport cython
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, int8_t
 
 from recordpress._c.wire cimport RP_CODEC_MASK, RP_GZIP, RP_LZ4, RP_SNAPPY, RP_TRANSACTIONAL
-from recordpress.adapters._building cimport MESSAGE_V0, MESSAGE_V1, DefaultBuilder, LegacyBuilder, most_of_one
 from recordpress.adapters._client cimport Client, demand
-from recordpress.adapters._open_batch cimport now, size_of_fields
+from recordpress.adapters._open_batch cimport (
+    MESSAGE_V0, MESSAGE_V1, DefaultBuilder, LegacyBuilder, most_of_one, now, size_of_fields,
+)
 
 cdef Client client = None
 

@@ -11,9 +11,10 @@ from recordpress._arguments cimport integer_of
 from recordpress._c.wire cimport (
     RP_BATCH_HEADER, RP_CODEC_MASK, RP_LOG_OVERHEAD, RP_TRANSACTIONAL, rp_record, rp_varlong_size,
 )
-from recordpress.adapters._building cimport MESSAGE_V0, MESSAGE_V1, DefaultBuilder, LegacyBuilder, most_of_one
 from recordpress.adapters._client cimport Client, demand
-from recordpress.adapters._open_batch cimport length_of, now, size_of_fields
+from recordpress.adapters._open_batch cimport (
+    MESSAGE_V0, MESSAGE_V1, DefaultBuilder, LegacyBuilder, length_of, most_of_one, now, size_of_fields,
+)
 from recordpress.record.encode cimport JAVA_RECORD_OVERHEAD
 
 cdef Client client = None

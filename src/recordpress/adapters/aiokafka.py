@@ -36,7 +36,6 @@ from recordpress.adapters._aiokafka import (
 from recordpress.adapters._aiokafka_building import BatchBuilder, DefaultRecordBatchBuilder, LegacyRecordBatchBuilder
 from recordpress.adapters._aiokafka_columns import ColumnsReader
 from recordpress.adapters._aiokafka_sending import SentColumns, send_table as _send_table
-from recordpress.adapters._building import DefaultRecordMetadata, LegacyRecordMetadata
 from recordpress.adapters._codecs import (
     calc_crc32c,
     client_of,
@@ -52,6 +51,7 @@ from recordpress.adapters._codecs import (
 )
 from recordpress.adapters._fetched import ColumnChoice as _ColumnChoice, refuse_functions as _refuse_functions
 from recordpress.adapters._install import Adapter, calls_of, check_version
+from recordpress.adapters._open_batch import DefaultRecordMetadata, LegacyRecordMetadata
 from recordpress.adapters._packed import SentBatch, producer_table as _producer_table
 from recordpress.errors import InvalidArgumentError as _InvalidArgumentError
 

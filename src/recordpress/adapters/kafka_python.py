@@ -27,7 +27,6 @@ from kafka.record import abc as _abc, default_records as _default, legacy_record
 
 from recordpress._arguments import INT64_MAX as _MOST, integer as _integer
 from recordpress.adapters import _kafka_building, _kafka_reading
-from recordpress.adapters._building import DefaultRecordMetadata, LegacyRecordMetadata
 from recordpress.adapters._codecs import (
     calc_crc32,
     calc_crc32c,
@@ -46,6 +45,7 @@ from recordpress.adapters._install import Adapter, calls_of, check_version
 from recordpress.adapters._kafka_building import MemoryRecordsBuilder
 from recordpress.adapters._kafka_columns import ColumnsPoll as _ColumnsPoll, take_over as _take_over
 from recordpress.adapters._kafka_sending import SentColumns, send_table as _send_table
+from recordpress.adapters._open_batch import DefaultRecordMetadata, LegacyRecordMetadata
 from recordpress.adapters._packed import SentBatch, producer_table as _producer_table
 from recordpress.codecs import compress
 from recordpress.columns import concat as _concat

@@ -7,17 +7,15 @@
 
                        _request                  what a Produce request shows before the log is examined
                        _analyze                  what UnifiedLog looks at before any record is read
-                       _validator                what LogValidator makes of the records ──► _walk, record by record
+                       _validator                what LogValidator makes of the records ──► _walk, record by record, and
+                                                                                            written again
                                                                                         ──► _check, the rules
-                                                                                        ──► _rebuild, written again
-                       _stored                   what the log holds of it: bytes are made when they are requested
-                       _message_sets             the same of brokers before 0.11 ──► _message_validator ──► _messages,
-                                                                                     _old_streams
+                                                 what the log holds of it: bytes are made when they are requested
+                       _message_sets             the same of brokers before 0.11 ──► _message_validator, _old_streams
                        _producers                epochs, sequences, transactions: ProducerStateManager
 
     fetch ─► Fetched   _fetch                    what a fetch gets of a log (_fetch_rules: by release)
                        _lazy_conversion          what is sent to old clients, and promised before (KIP-283)
-                       _down_convert             batches in an older magic
 
                        _settings                 what is the same for every record set, remembered from call to call
                        _config, _config_names    settings of topic and broker, by Kafka's property names

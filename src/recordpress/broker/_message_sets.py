@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from recordpress._protocol_errors import Errors
 from recordpress.broker._config import LogConfig
-from recordpress.broker._message_validator import StoredMessages, compare_messages, validate_messages
-from recordpress.broker._messages import analyze, largest_entry
+from recordpress.broker._message_validator import (
+    StoredMessages,
+    analyze,
+    compare_messages,
+    largest_entry,
+    validate_messages,
+)
 from recordpress.broker._old_streams import Refused
 from recordpress.broker._reasons import Reason, reasons_of
 from recordpress.broker._verdict import Relation, Verdict, accepted, refused

@@ -9,21 +9,231 @@ code is followed, its faults included: -1 stands for exceptions without an error
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memcmp, memcpy, memset
 
 from recordpress._buffers cimport pooled, pooled_free, pooled_reserve_more
-from recordpress._c.wire cimport RP_OK, rp_error, rp_store_be32, rp_store_be64
+from recordpress._c.wire cimport RP_OK, rp_error, rp_load_be32, rp_load_be64, rp_store_be32, rp_store_be64
 from recordpress.broker._check cimport CODEC_DIFFERS, MAGIC_CONVERSION, NON_SEQUENTIAL_INNER_OFFSETS, TARGET_V0
 from recordpress.broker._error_codes cimport CORRUPT_MESSAGE, INVALID_TIMESTAMP, UNKNOWN_SERVER_ERROR
-from recordpress.broker._messages cimport (
-    APPEND_TIME, ATTRIBUTES_AT, BODY_AT, ENTRY_OVERHEAD, LAST_CODEC, MAGIC_AT, NO_TIMESTAMP, TIMESTAMP_SIZE, V0_8_2,
-    V0_9, V0_10_0, V0_10_2, DeepIterator, body_time, codec_of, int_at, is_append_time, is_valid, key_size_at, magic_of,
-    message, next_message, refuse, timestamp_of,
-)
 from recordpress.checksum cimport crc32_update
 
-from recordpress.broker._old_streams import compressed
+from recordpress.broker import _old_streams
+from recordpress.broker._old_streams import Refused, compressed, decompressed, too_large
+
+# --- messages of magic 0 and 1 ---------------------------------------------------------------------------------------
+
+# Only what a release looks at is looked at. There, a field that lies outside of its message is an exception without an
+# error code, so -1. All that is wrong is raised as Refused.
+
+cdef enum:
+    # the code that takes sets, by the release in which it came: MessageSets
+    V0_8_2 = 0
+    V0_9 = 1
+    V0_10_0 = 2
+    V0_10_1 = 3
+    V0_10_2 = 4
+
+    ENTRY_OVERHEAD = 12  # offset and size
+    # in a message: crc, magic, attributes, and the body, which begins with the timestamp, or the key's length
+    MAGIC_AT = 4
+    ATTRIBUTES_AT = 5
+    BODY_AT = 6
+    TIMESTAMP_SIZE = 8
+    CODEC_MASK = 0x07
+    APPEND_TIME = 0x08
+    LAST_CODEC = 3
+    NO_TIMESTAMP = -1
+
+
+ctypedef struct message:
+    int64_t position         # of its entry
+    int64_t offset
+    const uint8_t* data      # after the entry's offset and size
+    int64_t size
+    const message* wrapper   # that it was in, or NULL
+
+
+cdef inline int magic_of(const message* m) noexcept:
+    return m.data[MAGIC_AT]
+
+
+cdef inline int codec_of(const message* m) noexcept:
+    return m.data[ATTRIBUTES_AT] & CODEC_MASK
+
+
+# ByteBuffer.getInt in a message
+cdef inline int64_t int_at(const message* m, int64_t at) except? -9223372036854775807:
+    if at + 4 > m.size:
+        refuse(UNKNOWN_SERVER_ERROR, "RECORD_STRUCTURE")
+    return <int32_t>rp_load_be32(m.data + at)
+
+
+# Every message is as long as this one needs.
+cdef inline int64_t body_time(const message* m) noexcept:
+    return <int64_t>rp_load_be64(m.data + BODY_AT)
+
+
+cdef enum:
+    LEAST_MESSAGE = 14  # crc, magic, attributes, and the lengths of key and value
+    MOST_NESTED = 32    # wrappers that 0.8.2 opens in one another
+
+
+cdef int refuse(int code, str reason) except -1:
+    raise Refused(code, reason)
+
+
+# --- one message -----------------------------------------------------------------------------------------------------
+
+cdef int64_t key_size_at(const message* m, int generation) noexcept:
+    return BODY_AT + (TIMESTAMP_SIZE if generation >= V0_10_0 and magic_of(m) > 0 else 0)
+
+
+cdef bint is_append_time(const message* m) noexcept:
+    """Return the timestamp type: that of the wrapper, if its format has one."""
+    if magic_of(m) == 0:
+        return False
+    if m.wrapper != NULL and magic_of(m.wrapper) > 0:
+        m = m.wrapper
+    return m.data[ATTRIBUTES_AT] & APPEND_TIME
+
+
+cdef int64_t timestamp_of(const message* m) noexcept:
+    if magic_of(m) == 0:
+        return NO_TIMESTAMP
+    if m.wrapper != NULL and magic_of(m.wrapper) > 0 and is_append_time(m):
+        m = m.wrapper
+    return body_time(m)
+
+
+cdef bint is_valid(const message* m) noexcept:
+    return crc32_update(0, m.data + MAGIC_AT, <size_t>(m.size - MAGIC_AT)) == rp_load_be32(m.data)
+
+
+cdef bint next_message(const uint8_t* data, int64_t size, int64_t* position, message* m) except -1:
+    """Read the complete entry at `position`, which moves to the next; False at the end, or at a truncated one. One that
+    is too small is an error."""
+    cdef const uint8_t* entry = data + position[0]
+    cdef int64_t left = size - position[0]
+    if left < ENTRY_OVERHEAD:
+        return False
+    m.size = <int32_t>rp_load_be32(entry + 8)
+    if m.size < LEAST_MESSAGE:
+        refuse(CORRUPT_MESSAGE, "ENTRY_SIZE")
+    if m.size > left - ENTRY_OVERHEAD:
+        return False
+    m.position, m.offset = position[0], <int64_t>rp_load_be64(entry)
+    m.data, m.wrapper = entry + ENTRY_OVERHEAD, NULL
+    position[0] += ENTRY_OVERHEAD + m.size
+    return True
+
+
+cdef bytes unwrapped(const message* wrapper, int generation):
+    """Return the set that is compressed in a message."""
+    cdef int64_t at = key_size_at(wrapper, generation), size
+    at += 4 + max(0, int_at(wrapper, at))
+    size = int_at(wrapper, at)
+    if size < 0:
+        refuse(UNKNOWN_SERVER_ERROR, "WRAPPER")
+    if at + 4 + size > wrapper.size:
+        refuse(UNKNOWN_SERVER_ERROR, "RECORD_STRUCTURE")
+    return decompressed(wrapper.data[at + 4:at + 4 + size], codec_of(wrapper), magic_of(wrapper), generation)
+
+
+# --- all of them -----------------------------------------------------------------------------------------------------
+
+cdef class DeepIterator:
+    """See the .pxd."""
+
+    cdef int generation
+    cdef int64_t unwrapped   # bytes that were in wrappers, so far
+
+    cdef int take(self, const message* m) except -1:
+        return 0
+
+    cdef int walk(self, const uint8_t* data, int64_t size, int depth=0) except -1:
+        cdef message m
+        cdef int64_t position = 0
+        while next_message(data, size, &position, &m):
+            if codec_of(&m):
+                self.walk_wrapper(&m, depth)
+            else:
+                self.take(&m)
+        return 0
+
+    cdef bytes open_wrapper(self, const message* wrapper):
+        """Return the content of a wrapper. Wrappers may nest a thousand in a thousand, so all bytes are counted."""
+        cdef bytes block = unwrapped(wrapper, self.generation)
+        self.unwrapped += len(block)
+        if self.unwrapped > <int64_t>_old_streams.DEFAULT_MAX_SIZE:
+            raise too_large("in the wrappers of a set")
+        return block
+
+    cdef int walk_wrapper(self, const message* wrapper, int depth) except -1:
+        cdef bytes block
+        cdef const uint8_t* data
+        cdef message m
+        cdef int64_t position = 0, base = 0
+        if self.generation == V0_8_2 and depth == MOST_NESTED:
+            refuse(UNKNOWN_SERVER_ERROR, "NESTED_COMPRESSION")
+        block = self.open_wrapper(wrapper)
+        data = block
+        if self.generation == V0_8_2:  # deep again: nested compression is decompressed twice
+            return self.walk(data, len(block), depth + 1)
+        if self.generation == V0_9:
+            return self.take_all(block, wrapper, 0)
+        m.data = NULL
+        while next_message(data, len(block), &position, &m):
+            if magic_of(&m) != magic_of(wrapper):
+                refuse(UNKNOWN_SERVER_ERROR if self.generation == V0_10_0 else CORRUPT_MESSAGE, "RECORD_MAGIC")
+            base = m.offset
+        if m.data == NULL:
+            if self.generation == V0_10_2:  # DeepRecordsIterator requests the last one
+                refuse(UNKNOWN_SERVER_ERROR, "WRAPPER")
+            return 0
+        base = <int64_t>(<uint64_t>wrapper.offset - <uint64_t>base) if magic_of(wrapper) > 0 else 0
+        if self.generation == V0_10_2 and base < 0:
+            base = 0
+        return self.take_all(block, wrapper, base)
+
+    cdef int take_all(self, bytes block, const message* wrapper, int64_t base) except -1:
+        """Take the messages of a wrapper; omit a truncated one at the end."""
+        cdef const uint8_t* data = block
+        cdef message m
+        cdef int64_t position = 0
+        while next_message(data, len(block), &position, &m):
+            m.offset = <int64_t>(<uint64_t>base + <uint64_t>m.offset)
+            m.wrapper = wrapper
+            self.take(&m)
+        return 0
+
+
+# --- what the facade asks --------------------------------------------------------------------------------------------
+
+def analyze(bytes data not None, int64_t max_message_bytes):
+    """Log.analyzeAndValidateMessageSet: bytes of complete entries, and the codec of the last one that is compressed."""
+    cdef message m
+    cdef int64_t position = 0
+    cdef int source_codec = 0
+    while next_message(data, len(data), &position, &m):
+        if ENTRY_OVERHEAD + m.size > max_message_bytes:
+            refuse(10, "BATCH_TOO_LARGE")
+        if not is_valid(&m):
+            refuse(CORRUPT_MESSAGE, "CHECKSUM")
+        if codec_of(&m) > LAST_CODEC:
+            refuse(UNKNOWN_SERVER_ERROR, "UNKNOWN_CODEC")
+        source_codec = codec_of(&m) or source_codec
+    return position, source_codec
+
+
+def largest_entry(bytes records not None):
+    """Return the size of the largest entry in bytes."""
+    cdef message m
+    cdef int64_t position = 0, largest = 0
+    while next_message(records, len(records), &position, &m):
+        largest = max(largest, ENTRY_OVERHEAD + m.size)
+    return largest
+
 
 cdef enum:
     # how a kept set differs from what was sent: KEPT and the others of the facade

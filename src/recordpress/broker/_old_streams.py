@@ -1,6 +1,6 @@
 """Compressed sets of messages as brokers before 0.11 read and write them, with the checks of each release's codecs.
 
-This is asked once for each wrapper; the messages in it are walked in C (_messages).
+This is asked once for each wrapper; the messages in it are walked in C (_message_validator).
 """
 
 from __future__ import annotations

@@ -20,8 +20,7 @@ from recordpress.broker._producers import Producers, RememberedBatch
 from recordpress.broker._reasons import Finding, Reason, findings_of, reasons_of
 from recordpress.broker._request import Request, check_request, closed, version_for
 from recordpress.broker._settings import Settings
-from recordpress.broker._stored import StoredSet
-from recordpress.broker._validator import Validation, validate_records
+from recordpress.broker._validator import StoredSet, Validation, validate_records
 from recordpress.broker._verdict import Relation, Verdict, accepted, refused
 from recordpress.broker._versions import MessageSets
 from recordpress.errors import ArgumentTypeError

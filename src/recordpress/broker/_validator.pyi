@@ -2,10 +2,18 @@ from typing import Final
 
 from typing_extensions import Buffer, disjoint_base
 
-from recordpress.broker._stored import StoredSet
 from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.codecs.table import CodecTable
+from recordpress.record.header import BatchHeader
 from recordpress.typing import Integer, Level
+
+@disjoint_base
+class StoredSet:
+    size: int
+    header: BatchHeader | None
+    rewritten: bool
+    @property
+    def records(self) -> bytes: ...
 
 REASONS: Final[tuple[str, ...]]
 FINDINGS: Final[tuple[str, ...]]

@@ -10,7 +10,7 @@ from recordpress._protocol_errors import Errors, name_of
 from recordpress.broker._reasons import Finding, Reason
 
 if TYPE_CHECKING:
-    from recordpress.broker._stored import StoredSet
+    from recordpress.broker._validator import StoredSet
 
 Relation = Literal["nothing stored", "kept", "kept, tail cut", "header rewritten", "rebuilt"]
 """Relation of the stored bytes to the sent ones.

@@ -1,10 +1,21 @@
 """The records of one batch, checked as they are read: with decompression, one pass over them."""
 
-from libc.stdint cimport uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from recordpress._c.wire cimport rp_batch
+from recordpress._c.wire cimport rp_batch, rp_record, rp_source
 from recordpress.broker._check cimport validator
 from recordpress.codecs.context cimport codec_context
+
+# From here on records go to a builder at v.next_offset. The level is one that level_of returned.
+cdef int begin_rebuild(validator* v, int level) except -1
+
+# Whether the builder took all records, and can be closed.
+cdef int check_written(validator* v) noexcept nogil
+
+# The finished set.
+cdef bytes end_rebuild(validator* v)
+
+cdef void free_rebuild(validator* v) noexcept
 
 # Checks the records of v.batch, an entry of v.data; hands them to the builder if v.writing. 0 or Kafka's error code.
 # `skips`: as Kafka's skipKeyValueIterator, where the batch is compressed.

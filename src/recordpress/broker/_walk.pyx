@@ -12,38 +12,232 @@ Kafka reads them in different ways, and so finds different faults:
 
 A damaged stream counts only when the reader comes to it: earlier records may be refused first. Sources:
 DefaultRecordBatch, DefaultRecord, AbstractLegacyRecordBatch, LegacyRecord.
+
+A set that the broker cannot keep is written again: one batch or wrapper, or messages without a codec. Source:
+LogValidator.buildRecordsAndAssignOffsets, convertAndAssignOffsetsNonCompressed; MemoryRecordsBuilder.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint32_t, uint64_t, uint8_t
+from libc.string cimport memmove, memset
 
-from recordpress._buffers cimport pooled, pooled_reserve
+from recordpress._buffers cimport pooled, pooled_free, pooled_reserve
 from recordpress._c.wire cimport (
-    RP_CODEC_ID, RP_CODEC_MASK, RP_ENTRY_SIZE, RP_IN_RECORDS, RP_KEY_LENGTH, RP_LOG_APPEND_TIME, RP_LOG_OVERHEAD,
-    RP_LZ4, RP_LZ4_HC, RP_LZ4_SHORT, RP_MESSAGE_SIZE, RP_MIN_ENTRY_SIZE, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP,
-    RP_PLUGIN_UNKNOWN,
-    RP_RECORDS_COUNT, RP_RECORD_LENGTH,
-    RP_RECORDS_LEFT, RP_RECORDS_MISSING, RP_SKIP_ENDED, RP_SKIP_OK, RP_SKIP_TOO_LONG, RP_VALUE_LENGTH, RP_WRAPPER_CODEC,
-    RP_WRAPPER_EMPTY, RP_WRAPPER_NULL, RP_WRAPPER_OFFSET, RP_ZSTD, rp_batch, rp_batch_codec, rp_cursor, rp_cursor_left,
-    rp_cursor_of, rp_cursor_ok, rp_entry_size, rp_error, rp_fail, rp_load_be32, rp_lz4_frame, rp_lz4_header_read,
-    rp_message_header_read, rp_message_read, rp_read_bytes, rp_read_varint, rp_record, rp_record_explain,
-    rp_record_fault, rp_record_place, rp_record_read, rp_record_skip, rp_source, rp_source_fail,
+    RP_BATCH_HEADER, RP_CODEC_ID, RP_CODEC_MASK, RP_ENTRY_SIZE, RP_HEADERS_MAGIC, RP_IN_RECORDS, RP_KEY_LENGTH,
+    RP_LOG_APPEND_TIME, RP_LOG_OVERHEAD, RP_LZ4, RP_LZ4_HC, RP_LZ4_SHORT, RP_MESSAGE_SIZE, RP_MIN_ENTRY_SIZE,
+    RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, RP_PLUGIN_UNKNOWN, RP_RECORDS_COUNT, RP_RECORDS_LEFT, RP_RECORDS_MISSING,
+    RP_RECORD_LENGTH, RP_SET_SIZE, RP_SKIP_ENDED, RP_SKIP_OK, RP_SKIP_TOO_LONG, RP_TRANSACTIONAL, RP_VALUE_LENGTH,
+    RP_VARLONG_MAX, RP_WRAPPER_CODEC, RP_WRAPPER_EMPTY, RP_WRAPPER_NULL, RP_WRAPPER_OFFSET, RP_ZSTD, rp_batch,
+    rp_batch_codec, rp_cursor, rp_cursor_left, rp_cursor_of, rp_cursor_ok, rp_entry_size, rp_error, rp_fail,
+    rp_field_size, rp_field_write, rp_header, rp_header_read, rp_headers_of, rp_load_be32, rp_lz4_frame,
+    rp_lz4_header_read, rp_message_header_read, rp_message_read, rp_read_bytes, rp_read_varint, rp_record,
+    rp_record_explain, rp_record_fault, rp_record_place, rp_record_read, rp_record_size, rp_record_skip, rp_source,
+    rp_source_fail, rp_utf8_copy, rp_utf8_sequence, rp_varlong_size, rp_varlong_write,
 )
 from recordpress.broker._check cimport (
-    BAD_LZ4_HEADER_CHECKSUM, FAILED, FIRST_ERROR, NON_SEQUENTIAL_INNER_OFFSETS, NO_ERROR, NO_TIMESTAMP, NULL_KEY,
-    OFFSETS_REFUSED, OUT_OF_RANGE, POISONED, STRICT_LENGTHS, TRAILING_BYTES, UNSEEN_OFFSETS, WRONG_MAGIC, WRONG_OFFSET,
-    ZSTD_TAIL, check_rejected, passed, record_error, refuse, reject, rejected, validator,
+    ANY_ENTRIES, BAD_LZ4_HEADER_CHECKSUM, FAILED, FIRST_ERROR, NON_SEQUENTIAL_INNER_OFFSETS, NO_ERROR, NO_TIMESTAMP,
+    NULL_KEY, OFFSETS_REFUSED, OUT_OF_RANGE, POISONED, STRICT_LENGTHS, TRAILING_BYTES, UNSEEN_OFFSETS, WRONG_MAGIC,
+    WRONG_OFFSET, ZSTD_TAIL, check_rejected, passed, record_error, refuse, reject, rejected, validator,
 )
 from recordpress.broker._error_codes cimport (
     CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE, UNKNOWN_SERVER_ERROR, UNSUPPORTED_COMPRESSION_TYPE,
-)
-from recordpress.broker._rebuild cimport (
-    expect_records, is_same, may_take, refuse_unreadable, take_records, write_record,
+    UNSUPPORTED_FOR_MESSAGE_FORMAT,
 )
 from recordpress.codecs.codec cimport codec as codec_row, progress, row_of, size_range
-from recordpress.codecs.context cimport codec_context
-from recordpress.codecs.payload cimport decompress_prefix
+from recordpress.codecs.context cimport codec_context, decompress_prefix
 from recordpress.record.decode cimport check_message_crc, open_source
+from recordpress.record.encode cimport MAX_SET_SIZE, batch_options, keep_header
+from recordpress.record.set_writer cimport (
+    writer_expect, writer_free, writer_next_at, writer_open, writer_result, writer_rows, writer_take,
+)
+
+cdef enum:
+    REPLACED = 3   # bytes of U+FFFD, for one byte that is not UTF-8
+    NULL_LENGTH = 1   # -1 as a varint
+
+
+# --- the set that is written again -----------------------------------------------------------------------------------
+
+cdef void set_options(validator* v, int level) noexcept nogil:
+    cdef batch_options* o = &v.writer.batch.encoder.options
+    cdef const rp_batch* first = &v.first
+    o.magic, o.codec, o.level, o.codecs = v.target_magic, v.target_codec, level, v.context.codecs
+    o.attributes = row_of(v.context.codecs, v.target_codec).attributes
+    if v.log_append_time and v.target_magic > 0:
+        o.attributes |= RP_LOG_APPEND_TIME
+    if first.magic == 2 and v.target_magic == 2:
+        o.attributes |= first.attributes & RP_TRANSACTIONAL
+    o.log_append_time = v.now_ms
+    keep_header(o, first)
+    o.partition_leader_epoch = v.leader_epoch
+    o.delete_horizon_ms = -1
+
+
+cdef int begin_rebuild(validator* v, int level) except -1:
+    cdef batch_options options
+    memset(&v.writer, 0, sizeof(v.writer))
+    set_options(v, level)
+    options = v.writer.batch.encoder.options
+    writer_open(&v.writer, None, None)
+    v.writing = True
+    with nogil:
+        writer_next_at(&v.writer, &options, v.next_offset, &v.write_err)  # nothing is open yet: it cannot fail
+    v.write_err.status = RP_OK
+    return 0
+
+
+# --- records ---------------------------------------------------------------------------------------------------------
+
+cdef bint is_canonical(const rp_record* r) noexcept nogil:
+    """Return whether Java would write the headers with these bytes: shortest varints, -1 for null, keys in UTF-8."""
+    cdef rp_cursor cursor = rp_headers_of(r)
+    cdef rp_header header
+    cdef size_t at
+    cdef int n
+    cdef int64_t size = rp_varlong_size(r.header_count)
+    for _ in range(r.header_count):
+        if rp_header_read(&cursor, &header) != RP_OK:
+            return True  # they were read before: another thread writes to the bytes
+        size += rp_field_size(header.key.size) + rp_field_size(header.value.size)
+        if header.value.size < 0 and (cursor.p - 1)[0] != 1:
+            return False
+        at = 0
+        while at < <size_t>header.key.size:
+            n = rp_utf8_sequence(header.key.data + at, header.key.size - at)
+            if n < 0:
+                return False
+            at += n
+    return size == r.headers.size
+
+
+cdef int write_headers(validator* v, rp_record* r) noexcept nogil:
+    """Write headers as Java does: keys go through java.lang.String."""
+    cdef rp_cursor cursor = rp_headers_of(r)
+    cdef rp_header header
+    cdef uint8_t* p
+    cdef uint8_t* key
+    cdef size_t size
+    if pooled_reserve(&v.headers, REPLACED * r.headers.size + RP_VARLONG_MAX * (2 * <size_t>r.header_count + 1),
+                      &v.write_err) != RP_OK:
+        return v.write_err.status
+    p = rp_varlong_write(v.headers.data, r.header_count)
+    for _ in range(r.header_count):
+        if rp_header_read(&cursor, &header) != RP_OK:
+            break
+        size = rp_utf8_copy(p + RP_VARLONG_MAX, header.key.data, header.key.size)
+        key = rp_varlong_write(p, size)
+        memmove(key, p + RP_VARLONG_MAX, size)
+        p = rp_field_write(key + size, &header.value)
+    r.headers.data = v.headers.data
+    r.headers.size = p - v.headers.data
+    return RP_OK
+
+
+cdef int write_record(validator* v, const rp_record* record) noexcept nogil:
+    """Append the record at v.next_offset; return 0 or Kafka's error code. v.fails_late: the error waits for
+    check_written."""
+    cdef rp_record row = record[0]
+    if v.write_err.status != RP_OK:
+        return 0
+    row.offset = v.next_offset
+    v.next_offset = <int64_t>(<uint64_t>v.next_offset + 1)
+    if row.header_count and v.target_magic == 2 and not is_canonical(&row) and write_headers(v, &row) != RP_OK:
+        return 0 if v.fails_late else check_written(v)
+    if writer_rows(&v.writer, &row, 1, &v.write_err) != RP_OK and not v.fails_late:
+        return check_written(v)
+    return 0
+
+
+# --- records that stay as they are -----------------------------------------------------------------------------------
+
+cdef void expect_records(validator* v, int64_t size) noexcept nogil:
+    """Announce about how many bytes of records will come."""
+    cdef rp_error ignored
+    writer_expect(&v.writer, <size_t>size, &ignored)  # a failed reservation is reported by the write
+
+
+cdef bint may_take(const validator* v, const rp_source* s) noexcept nogil:
+    """Return whether the records of a batch may stay as they are where the builder would write the same bytes: not if
+    several batches become one, or the batch's time replaces that of its records."""
+    return (v.batch.magic == 2 and v.target_magic == 2 and v.fails_late and not v.rules & ANY_ENTRIES
+            and not s.log_append_time and s.end - s.start <= MAX_SET_SIZE - RP_BATCH_HEADER
+            and v.next_offset <= INT64_MAX - s.count)
+
+
+cdef bint is_same(const rp_source* s, const rp_record* r, int32_t index, int64_t size,
+                  const uint8_t* end) noexcept nogil:
+    """Return whether the builder would write the same bytes for the record with that index, which has `size` bytes up
+    to `end`."""
+    cdef const uint8_t* at
+    cdef int64_t least = <int64_t>rp_record_size(r, s.base_offset, s.base_timestamp)
+    if least != size or <uint64_t>r.offset - <uint64_t>s.base_offset != <uint64_t>index or r.attributes:
+        return False
+    if (r.timestamp < 0 and r.timestamp != NO_TIMESTAMP) or (index == 0 and r.timestamp != s.base_timestamp):
+        return False
+    if r.header_count and not is_canonical(r):
+        return False
+    if r.key.size < 0 or r.value.size < 0:
+        at = end - max(r.headers.size, 1) - 1 - max(r.value.size, 0)
+        if r.value.size >= 0:
+            at -= rp_varlong_size(r.value.size) - 1
+        if r.value.size < 0 and at[0] != NULL_LENGTH:
+            return False
+        return r.key.size >= 0 or (at - 1)[0] == NULL_LENGTH
+    return True
+
+
+cdef void take_records(validator* v, const rp_source* s, int64_t max_timestamp) noexcept nogil:
+    """Give the builder all records of the batch where they lie."""
+    writer_take(&v.writer, s.start, <size_t>(s.end - s.start), s.count, s.base_timestamp, max_timestamp)
+    v.next_offset = <int64_t>(<uint64_t>v.next_offset + <uint64_t>s.count)
+
+
+# --- what the builder refuses ----------------------------------------------------------------------------------------
+
+cdef int refuse_unreadable(validator* v) noexcept nogil:
+    """Refuse a message whose lengths lie, where they are read: Java reads outside of its buffer."""
+    v.err.status = RP_OK
+    return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"RECORD_STRUCTURE")
+
+
+cdef int refuse_record(validator* v) noexcept nogil:
+    cdef int status = v.write_err.status
+    v.err = v.write_err
+    if status == RP_NO_MEMORY:
+        v.error_code = FAILED
+        return FAILED
+    if status == RP_SET_SIZE:
+        return refuse(v, UNKNOWN_SERVER_ERROR, MESSAGE_TOO_LARGE, b"REBUILT_TOO_LARGE")
+    if status == RP_HEADERS_MAGIC:
+        return refuse(v, UNKNOWN_SERVER_ERROR, UNSUPPORTED_FOR_MESSAGE_FORMAT, b"HEADERS_MAGIC")
+    if status == RP_MESSAGE_SIZE or status == RP_KEY_LENGTH or status == RP_VALUE_LENGTH:
+        return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"RECORD_STRUCTURE")
+    return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"REBUILD_REFUSED")
+
+
+cdef int check_written(validator* v) noexcept nogil:
+    cdef const rp_batch* first = &v.first
+    if v.write_err.status != RP_OK:
+        return refuse_record(v)
+    v.err.status = RP_OK
+    # MemoryRecordsBuilder.validateProducerState, when it is closed
+    if first.magic == 2 and (
+            (first.attributes & RP_TRANSACTIONAL and first.producer_id == -1)
+            or (first.producer_id != -1 and (first.producer_epoch == -1 or first.base_sequence < 0
+                                             or v.target_magic < 2))):
+        return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"REBUILD_REFUSED")
+    if v.records == 0 and v.log_append_time:  # MemoryRecordsBuilder.info: no last offset
+        return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"REBUILD_REFUSED")
+    return 0
+
+
+cdef bytes end_rebuild(validator* v):
+    return writer_result(&v.writer)
+
+
+cdef void free_rebuild(validator* v) noexcept:
+    writer_free(&v.writer)
+    pooled_free(&v.headers)
+
 
 cdef enum:
     INPUT_STEP = 1 << 14

@@ -1,8 +1,6 @@
 """Codecs of the caller's own, by name."""
 
-# What compression.type may be without a plug-in, of producers and of topics: `table` adds the names of Kafka's codecs.
-cdef set taken
-
+from recordpress.codecs.codec cimport codec
 
 cdef class Plugin:
     cdef readonly str name
@@ -17,6 +15,10 @@ cdef class Plugin:
     cdef object compressed(self, bytes data, object level)
     cdef object decompressed(self, bytes data, object max_output)
 
+cdef void object_row(codec* row, Plugin plugin) noexcept
+
+# What compression.type may be without a plug-in, of producers and of topics: `table` adds the names of Kafka's codecs.
+cdef set taken
 
 cdef class CodecRegistry:
     cdef dict plugins            # name -> Plugin; replaced by changes, never changed

@@ -12,8 +12,7 @@ from recordpress._c.wire cimport RP_LZ4, RP_PLUGGABLE, RP_ZSTD
 from recordpress.codecs._gzip cimport gzip_row
 from recordpress.codecs._lz4 cimport lz4_row, lz4_row_of_any_header
 from recordpress.codecs._none cimport none_row
-from recordpress.codecs._object cimport object_row
-from recordpress.codecs._registry cimport CodecRegistry, Plugin, taken
+from recordpress.codecs._registry cimport CodecRegistry, Plugin, object_row, taken
 from recordpress.codecs._snappy cimport snappy_row
 from recordpress.codecs._zstd cimport zstd_row
 from recordpress.codecs._zstd_dictionary cimport dictionary_set

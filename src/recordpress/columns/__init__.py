@@ -2,19 +2,17 @@
 
 ::
 
-    read      _decode ─► _gather ─► _finish
-    write     _input ─► _rows ─► _write_batches
     catalogue the columns: name, Arrow format, width, how it is gathered
     _read     all of a record set ┐
-    _iterate  chunk by chunk      ┴► _window: _scan (headers) ─► recordpress._threads: _decode ─► _gather ─► _arrow_out
+    _iterate  chunk by chunk      ┴► window: _select_batches ─► recordpress._threads: _decode ─► _gather ─► _arrow_out
     _result_stream  results as they come, as one Arrow stream; columns of one value
     place     which columns, with topic and partition
-    _lines    rows as JSON, CSV and lines of DumpLogSegments (_text: their values); _write_lines: as results come
+    _lines    rows as JSON, CSV and lines of DumpLogSegments (_text: their values), also as results come
     _match    rows that a search looks for
-    _table    one row per batch, from headers alone ─► _arrow_out
+    header_table  one row per batch, from headers alone ─► _arrow_out
     _by_value a codec or a checksum over each value of a column
-    _write    _arrow_in ─► rows ─► recordpress.record.set_writer
-    column_rows  the same rows, for rooms that cut batches themselves
+    _write    _arrow_in ─► _input ─► column_rows ─► recordpress.record.set_writer
+    column_rows  the rows, also for rooms that cut batches themselves
 
 `_arrow_out` hands arrays out through the Arrow C data interface, `_arrow_in` takes them in.
 """
@@ -23,7 +21,7 @@ from recordpress.columns._arrow_out import Field
 from recordpress.columns._by_value import compress_values, crc32c_values, decompress_values
 from recordpress.columns._columns import Column, Columns
 from recordpress.columns._iterate import ColumnsIterator, iter_columns
-from recordpress.columns._lines import csv_rows, dump_lines, json_lines
+from recordpress.columns._lines import csv_rows, dump_lines, json_lines, write_lines
 from recordpress.columns._match import matching_rows
 from recordpress.columns._read import read_columns
 from recordpress.columns._result_stream import (
@@ -35,7 +33,6 @@ from recordpress.columns._result_stream import (
     with_constants,
 )
 from recordpress.columns._write import write_columns
-from recordpress.columns._write_lines import write_lines
 from recordpress.columns.header_table import BatchTable, batch_table
 
 __all__ = [

@@ -1,10 +1,22 @@
 """Foreign Arrow arrays, from which rows are read: where each column's bytes, numbers and nulls are."""
 
-from libc.stdint cimport INT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t, int8_t, uint64_t, uint8_t
 from libc.string cimport memcpy
 
-from recordpress._c.arrow cimport ArrowArray, ArrowSchema
+from recordpress._c.arrow cimport ArrowArray, ArrowArrayStream, ArrowSchema
 from recordpress._c.wire cimport rp_field
+
+cdef class ArrowSource:
+    cdef ArrowSchema schema
+    cdef ArrowArrayStream stream    # release NULL: there is one array only
+    cdef ArrowArray array           # that one, or the stream's newest; release NULL: none
+    cdef bint fresh                 # the one array that nobody has requested yet
+
+    cdef int ask(self, object data) except -1
+    cdef int take_stream(self, object capsule) except -1
+    cdef int take_array(self, object capsules) except -1
+    cdef int check(self, int code) except -1
+    cdef const ArrowArray* next(self) except? NULL
 
 cdef enum column_kind:
     ABSENT        # no such column
@@ -21,14 +33,12 @@ cdef enum column_kind:
     LARGE_LIST
     STRUCT        # its validity only
 
-
 # A column by its schema.
 ctypedef struct column_type:
     column_kind kind
     int64_t child               # number among its parent's children
     int64_t per_ms              # timestamps: units per millisecond; 0: seconds
     bint exact                  # timestamps: parts of a millisecond are refused
-
 
 # A column of one array.
 ctypedef struct column:
@@ -43,12 +53,13 @@ ctypedef struct column:
     int64_t view_buffers
     const uint8_t* view_sizes
 
-
 cdef int type_of(const ArrowSchema* schema, int64_t child, column_type* t) except -1
-cdef int column_of(const ArrowArray* parent, const column_type* t, column* c) noexcept nogil
-cdef int column_here(const ArrowArray* array, column_kind kind, column* c) noexcept nogil
-cdef size_t extent_of(const column* c, int64_t rows) noexcept nogil
 
+cdef int column_of(const ArrowArray* parent, const column_type* t, column* c) noexcept nogil
+
+cdef int column_here(const ArrowArray* array, column_kind kind, column* c) noexcept nogil
+
+cdef size_t extent_of(const column* c, int64_t rows) noexcept nogil
 
 # Foreign buffers may lie at any address: numbers are copied out of them, which compiles to one load.
 cdef inline int32_t load_i32(const uint8_t* numbers, int64_t i) noexcept nogil:
@@ -56,22 +67,18 @@ cdef inline int32_t load_i32(const uint8_t* numbers, int64_t i) noexcept nogil:
     memcpy(&number, numbers + 4 * i, 4)
     return number
 
-
 cdef inline int64_t load_i64(const uint8_t* numbers, int64_t i) noexcept nogil:
     cdef int64_t number
     memcpy(&number, numbers + 8 * i, 8)
     return number
 
-
 cdef inline int64_t difference(int64_t end, int64_t start) noexcept nogil:
     """Subtract two offsets from outside, wrapping because they may have any value."""
     return <int64_t>(<uint64_t>end - <uint64_t>start)
 
-
 cdef inline bint is_null(const column* c, int64_t row) noexcept nogil:
     cdef int64_t i = c.at + row
     return c.validity != NULL and not c.validity[i >> 3] >> (i & 7) & 1
-
 
 cdef inline bint field_of(const column* c, column_kind kind, int64_t row, rp_field* f) noexcept nogil:
     """Find the bytes of a row; return False if the array's offsets contradict each other, or the row is larger than any
@@ -93,7 +100,6 @@ cdef inline bint field_of(const column* c, column_kind kind, int64_t row, rp_fie
     f.data = c.data + start
     return True
 
-
 cdef inline bint view_of(const column* c, const uint8_t* view, rp_field* f) noexcept nogil:
     """Find the bytes of a view: its size, then up to 12 bytes, or the first four, a buffer's number and a position in
     it."""
@@ -111,7 +117,6 @@ cdef inline bint view_of(const column* c, const uint8_t* view, rp_field* f) noex
     f.data += start
     return True
 
-
 cdef inline bint range_of(const column* c, int64_t row, int64_t* start, int64_t* end) noexcept nogil:
     """Find the elements of a LIST or LARGE_LIST row; a null one is empty. Return False as field_of does."""
     cdef int64_t i = c.at + row
@@ -123,7 +128,6 @@ cdef inline bint range_of(const column* c, int64_t row, int64_t* start, int64_t*
     else:
         start[0], end[0] = load_i64(c.index, i), load_i64(c.index, i + 1)
     return 0 <= start[0] <= end[0]
-
 
 cdef inline int64_t number_of(const column* c, int64_t row) noexcept nogil:
     cdef int64_t i = c.at + row

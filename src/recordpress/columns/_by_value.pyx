@@ -14,14 +14,13 @@ from recordpress._c.wire cimport (
 from recordpress._status cimport error_of
 from recordpress.checksum cimport crc32c_update
 from recordpress.codecs.codec cimport codec
-from recordpress.codecs.context cimport codec_context, context_acquire, context_release
-from recordpress.codecs.payload cimport compress_with, decompress_with
+from recordpress.codecs.context cimport codec_context, compress_with, context_acquire, context_release, decompress_with
 from recordpress.codecs.table cimport CodecTable, DictionarySet, codec_of, dictionaries_of, level_of, row_with, table_of
 from recordpress.columns._arrow_in cimport (
-    BINARY, BINARY_VIEW, LARGE_BINARY, NULLS, column, column_here, column_kind, column_type, field_of, type_of,
+    BINARY, BINARY_VIEW, LARGE_BINARY, NULLS, ArrowSource, column, column_here, column_kind, column_type, field_of,
+    type_of,
 )
 from recordpress.columns._arrow_out cimport array_init, chunk_data, chunk_drop, chunk_new
-from recordpress.columns._arrow_source cimport ArrowSource
 from recordpress.columns._columns cimport Column, Columns
 
 from recordpress.codecs import DEFAULT_MAX_SIZE

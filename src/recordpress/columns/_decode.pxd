@@ -2,12 +2,14 @@
 
 from libc.stdint cimport int64_t
 
-from recordpress._c.wire cimport rp_batch
+from recordpress._c.wire cimport rp_batch, rp_error
+from recordpress._threads cimport task
 from recordpress.columns._arrow_out cimport chunk_data
 from recordpress.columns._gather cimport builder
 from recordpress.columns._plan cimport failure, plan
-from recordpress._threads cimport task
 
+# Copies the bytes of the input that the chunk's views refer to: it needs the input no longer.
+cdef int release_input(const plan* p, chunk_data* chunk, rp_error* err) noexcept nogil
 
 # Zero except for `task`, `plan`, `batches`, `reached` and `n` before it runs, and for `open` and `rest` of a run that
 # does not begin its chunk or does not end it.
@@ -26,6 +28,6 @@ ctypedef struct run:
     const rp_batch* went_back  # plan.ascends: the v0/v1 wrapper whose offsets go back, where the rows end; or NULL
     bint no_memory           # nothing else holds then
 
-
 cdef void decode_run(task* self) noexcept nogil
+
 cdef void run_free(run* r) noexcept nogil

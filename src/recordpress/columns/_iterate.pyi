@@ -9,6 +9,11 @@ from recordpress.errors import RecordpressError
 from recordpress.typing import BinaryFile, BinaryType, HeaderChecksum, Integer, Time, TimestampUnit
 
 @disjoint_base
+class Source:
+    name: str | None
+    def __new__(cls, source: object) -> Self: ...
+
+@disjoint_base
 class ColumnsIterator:
     errors: list[RecordpressError]
     @property

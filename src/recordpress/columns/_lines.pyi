@@ -1,3 +1,6 @@
+from collections.abc import Callable, Iterable
+from typing import Literal
+
 from typing_extensions import disjoint_base
 
 from recordpress.columns._columns import Columns
@@ -12,3 +15,11 @@ def csv_rows(columns: Columns, values: ShownAs = "utf8", *, header: bool = False
 def dump_lines(
     columns: Columns, *, metadata: bool = True, contents: bool = True, values: ShownAs = "utf8"
 ) -> bytes: ...
+def write_lines(
+    results: Iterable[Columns],
+    write: Callable[[memoryview], object],
+    kind: Literal["json", "csv"] = "json",
+    values: ShownAs = "utf8",
+    *,
+    threads: int = 1,
+) -> None: ...

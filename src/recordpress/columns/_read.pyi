@@ -1,10 +1,17 @@
 from collections.abc import Iterable
+from typing import Self
 
-from typing_extensions import Buffer
+from typing_extensions import Buffer, disjoint_base
 
 from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.columns._columns import Columns
+from recordpress.columns._options import Options
 from recordpress.typing import BinaryType, HeaderChecksum, Integer, Time, TimestampUnit
+
+@disjoint_base
+class Window:
+    error: Exception | None
+    def __new__(cls, options: Options) -> Self: ...
 
 def read_columns(
     data: Buffer,

@@ -1,17 +1,216 @@
-"""Record sets -> Arrow columns: no Python object per record, one pass per batch, pooled memory."""
+"""Record sets -> Arrow columns: no Python object per record, one pass per batch, pooled memory.
 
+A window is a part of a record set whose headers were read, the entries to decode, and the results.
+
+::
+
+    scan: headers ──► entries to decode ──► runs of them ──► recordpress._threads: _decode ──► chunks ──► Columns
+    (the caller)      ranges, control,      (of about the same    (no GIL)
+                      aborted omitted       number of bytes)
+"""
+
+from cpython.ref cimport Py_INCREF
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
 
 from recordpress._buffers cimport InputView
-from recordpress._c.wire cimport RP_CUT_ENTRY, rp_error, rp_fail
-from recordpress._status cimport error_of, place, place_at
-from recordpress.columns._columns cimport Columns
-from recordpress.columns._options cimport Options
-from recordpress.columns._select_batches cimport walk, walk_free
+from recordpress._c.wire cimport (
+    RP_BINARY_VIEW, RP_CONTROL, RP_CUT_ENTRY, RP_NO_MEMORY, RP_OK, rp_batch, rp_batch_next, rp_error, rp_fail,
+)
+from recordpress._status cimport error_of, keep_causes, place, place_at, place_of, stop_keeping_causes
 from recordpress._threads cimport Threads
-from recordpress.columns._window cimport Window, window_of
+from recordpress.columns._arrow_out cimport chunk_data
+from recordpress.columns._columns cimport Columns
+from recordpress.columns._decode cimport decode_run, release_input, run, run_free
+from recordpress.columns._options cimport Options
+from recordpress.columns._plan cimport failure
+from recordpress.columns._select_batches cimport scan, walk, walk_copy, walk_free
+from recordpress.record.decode cimport check_header_checksum
 
 from recordpress.codecs import DEFAULT_MAX_SIZE
+
+cdef Window window_of(Options options, InputView view, int64_t size, int64_t base, object file):
+    """Return a window over the first `size` bytes of the view; nothing of it has been read yet."""
+    cdef Window window = Window.__new__(Window, options)
+    window.plan = options.plan
+    window.plan.data = view.data
+    window.plan.size = size
+    window.view = view
+    window.base = base
+    window.file = file
+    return window
+
+
+cdef class Window:
+    """Not thread-safe except for its runs; `Threads` keeps it alive until the last of them ends."""
+
+    def __cinit__(self, Options options not None):
+        self.options = options
+        keep_causes()
+
+    def __dealloc__(self):
+        stop_keeping_causes()
+        cdef int64_t i
+        for i in range(self.n_runs):
+            run_free(&self.runs[i])
+        free(self.runs)
+        free(self.entries.batches)
+        free(self.entries.reached)
+        walk_free(&self.end)
+
+    cdef read_headers(self, const walk* start, int64_t stop_after):
+        """Read the headers of about `stop_after` bytes of entries; `end` is then after them."""
+        cdef failure f
+        cdef place at
+        cdef int status
+        if walk_copy(&self.end, start) != RP_OK:
+            raise MemoryError()
+        memset(&f, 0, sizeof(failure))
+        with nogil:
+            status = scan(&self.plan, &self.end, stop_after, &self.entries, &f)
+        if status == RP_NO_MEMORY:
+            raise MemoryError()
+        if status != RP_OK:
+            at = place_at(self.end.position, self.base, self.file)
+            self.error = error_of(&f.error, &at)
+
+    cdef bint read_header(self, const walk* start, int64_t there) except -1:
+        """Read the header of the only entry in a window, of which the view has the bytes up to `there`. Return False if
+        they do not suffice: aborted transactions are known by the first record of a control batch."""
+        cdef rp_batch batch
+        cdef rp_error ignored
+        if start.isolation.n_aborted:
+            if rp_batch_next(self.plan.data, self.plan.size, start.position, INT32_MAX, &batch, &ignored) != RP_OK:
+                return False
+            if batch.magic == 2 and batch.attributes & RP_CONTROL:
+                return False
+        self.read_headers(start, 1)
+        return self.error is None
+
+    cdef put(self, Threads threads, int64_t most_runs):
+        """Begin to decode the entries, in up to `most_runs` runs."""
+        cdef int64_t n = max(1, min(most_runs, self.entries.n))
+        cdef int64_t bytes = 0, share, i, upto = 0
+        self.runs = <run*>calloc(<size_t>n, sizeof(run))
+        if self.runs == NULL:
+            raise MemoryError()
+        self.n_runs = n
+        for i in range(self.entries.n):
+            bytes += self.entries.batches[i].size
+        for i in range(n):
+            self.runs[i].task.run = decode_run
+            self.runs[i].plan = &self.plan
+            self.runs[i].batches = self.entries.batches + upto
+            self.runs[i].reached = self.entries.reached + upto
+            share = 0
+            while upto < self.entries.n and (i == n - 1 or self.runs[i].n == 0 or share < bytes // n):
+                share += self.entries.batches[upto].size
+                self.runs[i].n += 1
+                upto += 1
+            threads.put(self, &self.runs[i].task)
+
+    cdef int put_part(self, Threads threads, builder* open, int64_t rest) except -1:
+        """Begin to decode the entries as one run of an open result, to which later windows add this many bytes; 0: it
+        ends here."""
+        self.runs = <run*>calloc(1, sizeof(run))
+        if self.runs == NULL:
+            raise MemoryError()
+        self.n_runs = 1
+        self.runs.task.run = decode_run
+        self.runs.plan = &self.plan
+        self.runs.batches = self.entries.batches
+        self.runs.reached = self.entries.reached
+        self.runs.n = self.entries.n
+        self.runs.open = open
+        self.runs.rest = rest
+        threads.put(self, &self.runs.task)
+        return 0
+
+    cdef bint goes_on(self):
+        """Return whether the rows are in a result that is still open."""
+        return self.runs.open != NULL and self.runs.n_chunks == 0
+
+    cdef wait(self, Threads threads):
+        """Wait until all runs are done."""
+        cdef int64_t i
+        for i in range(self.n_runs):
+            threads.wait(&self.runs[i].task)
+        for i in range(self.n_runs):
+            if self.runs[i].no_memory:
+                raise MemoryError()
+
+    cdef list failures(self):
+        """Return the errors of the bad entries, in order."""
+        cdef failure* f
+        cdef place at
+        cdef int64_t i, j
+        errors = []
+        for i in range(self.n_runs):
+            for j in range(self.runs[i].n_failures):
+                f = &self.runs[i].failures[j]
+                at = place_of(&f.batch, self.base, self.file)
+                errors.append(error_of(&f.error, &at))
+        return errors
+
+    cdef int64_t first_failure(self):
+        """Return the position in the view of the first bad entry; otherwise -1."""
+        cdef int64_t i
+        for i in range(self.n_runs):
+            if self.runs[i].n_failures:
+                return self.runs[i].failures[0].batch.position
+        return -1
+
+    cdef int64_t went_back(self):
+        """Return the position in the view of the wrapper whose offsets go back; otherwise -1."""
+        return -1 if self.runs.went_back == NULL else self.runs.went_back.position
+
+    cdef Columns columns(self, int64_t input_bytes):
+        """Return the chunks of all runs, in order, as one result; call it once. Views keep `input_bytes` of input, or
+        copies of what they show if that is less than a quarter."""
+        cdef chunk_data* chunk
+        cdef rp_error err
+        cdef int64_t n = 0, shown = 0, i, j
+        for i in range(self.n_runs):
+            n += self.runs[i].n_chunks
+            for j in range(self.runs[i].n_chunks):
+                shown += self.runs[i].chunks[j].input_shown
+        cdef bint no_memory = False
+        cdef chunk_data** chunks = <chunk_data**>malloc(sizeof(chunk_data*) * <size_t>(n + 1))
+        if chunks == NULL:
+            raise MemoryError()
+        n = 0
+        for i in range(self.n_runs):
+            for j in range(self.runs[i].n_chunks):
+                chunk = self.runs[i].chunks[j]
+                if chunk.input_shown and 4 * shown >= input_bytes:
+                    Py_INCREF(self.view)
+                    chunk.owner = <void*>self.view
+                elif self.plan.layout == RP_BINARY_VIEW and release_input(&self.plan, chunk, &err) != RP_OK:
+                    no_memory = True
+                chunks[n] = chunk
+                n += 1
+            self.runs[i].n_chunks = 0
+        cdef Columns result = Columns.make(self.options.fields, chunks, n)
+        if no_memory:
+            raise MemoryError()
+        if self.options.ignores_header_checksum:
+            result.ignored_header_errors = self.ignored_header_errors()
+        return result
+
+    cdef list ignored_header_errors(self):
+        """Return the errors that the caller lets pass, in order of the entries."""
+        cdef rp_error err
+        cdef place at
+        cdef const rp_batch* batch
+        cdef int64_t i
+        errors = []
+        for i in range(self.entries.n):
+            batch = &self.entries.batches[i]
+            if check_header_checksum(self.plan.codecs, self.plan.data + batch.position, batch, &err) != RP_OK:
+                at = place_of(batch, self.base, self.file)
+                errors.append(error_of(&err, &at))
+        return errors
 
 
 def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", timestamp_unit="ms",

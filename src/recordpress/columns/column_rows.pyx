@@ -1,18 +1,193 @@
-"""The rows of Arrow columns, for rooms that cut batches themselves."""
+"""The rows of Arrow columns: records to write, here and in rooms that cut batches themselves.
 
-from libc.stdint cimport INT64_MAX, int64_t
+They are filled column by column, so that the layout is chosen once for many values.
+"""
+
+from libc.stdint cimport INT64_MAX, int64_t, uint64_t, uint8_t
 
 from recordpress._arguments cimport flag_of, integer_of
-from recordpress._buffers cimport pooled_free
-from recordpress._c.wire cimport RP_ARROW_LAYOUT, rp_error, rp_fail, rp_record
+from recordpress._buffers cimport pooled, pooled_free, pooled_reserve_more
+from recordpress._c.wire cimport (
+    RP_ARROW_LAYOUT, RP_HEADER_KEY_NULL, RP_OFFSET_NULL, RP_OK, RP_SET_SIZE, RP_TIMESTAMP_PART, RP_TIMESTAMP_SECONDS,
+    RP_VARLONG_MAX, rp_error, rp_fail, rp_field, rp_field_write, rp_record, rp_varlong_write,
+)
 from recordpress._status cimport error_of
-from recordpress.columns._arrow_in cimport ABSENT
-from recordpress.columns._arrow_source cimport ArrowSource
-from recordpress.columns._input cimport columns_of, has_null_rows, types_of
-from recordpress.columns._rows cimport ROWS, fill_rows
-from recordpress.record.encode cimport LOG_APPEND_TIME
+from recordpress.columns._arrow_in cimport (
+    ABSENT, BINARY, BINARY_VIEW, INT64, LARGE_BINARY, NULLS, ArrowSource, column, column_kind, field_of, is_null,
+    load_i64, number_of, range_of,
+)
+from recordpress.columns._input cimport columns_of, has_null_rows, input_columns, types_of
+from recordpress.record.encode cimport CREATE_TIME, LOG_APPEND_TIME, MAX_SET_SIZE, NO_TIMESTAMP
 
 from recordpress.errors import InvalidArgumentError
+
+cdef inline bint fill_kind(const column* c, column_kind kind, int64_t start, int64_t n, rp_field* f) noexcept nogil:
+    """Fill n fields of one layout; f is a field of the first row."""
+    cdef column here = c[0]  # a copy that no store can change: it stays in registers
+    cdef bint good = True
+    cdef int64_t i
+    for i in range(start, start + n):
+        good &= field_of(&here, kind, i, f)
+        f = <rp_field*>(<uint8_t*>f + sizeof(rp_record))
+    return good
+
+
+cdef bint fill_fields(const column* c, int64_t start, int64_t n, rp_field* f) noexcept nogil:
+    """Fill n fields; the layout is a constant in each of these loops."""
+    if c.kind == BINARY:
+        return fill_kind(c, BINARY, start, n, f)
+    if c.kind == LARGE_BINARY:
+        return fill_kind(c, LARGE_BINARY, start, n, f)
+    if c.kind == BINARY_VIEW:
+        return fill_kind(c, BINARY_VIEW, start, n, f)
+    return fill_kind(c, NULLS, start, n, f)
+
+
+cdef int64_t ms_of(int64_t time, int64_t per_ms) noexcept nogil:
+    """Round a time down to milliseconds. Negative times stay negative, but only -1 ms becomes -1, which stands for no
+    timestamp."""
+    if time >= 0:
+        return time // per_ms
+    return NO_TIMESTAMP if time == -per_ms else min(time // per_ms, NO_TIMESTAMP - 1)
+
+
+cdef int fill_timestamps(const column* c, int64_t start, int64_t n, rp_record* rows, rp_error* err) noexcept nogil:
+    cdef column here = c[0]
+    cdef int64_t i, time
+    if here.kind > NULLS and here.per_ms == 1 and here.validity == NULL:  # most columns: a loop without a choice
+        for i in range(n):
+            rows[i].timestamp = load_i64(here.index, here.at + start + i)
+        return RP_OK
+    for i in range(n):
+        rows[i].timestamp = NO_TIMESTAMP
+        if here.kind <= NULLS or is_null(&here, start + i):
+            continue
+        time = load_i64(here.index, here.at + start + i)
+        if here.per_ms == 1:
+            rows[i].timestamp = time
+        elif here.per_ms > 1:
+            rows[i].timestamp = ms_of(time, here.per_ms)
+            if here.exact and rows[i].timestamp * here.per_ms != time:
+                return rp_fail(err, RP_TIMESTAMP_PART, -1, time, 0)
+        elif -(INT64_MAX // 1000) <= time <= INT64_MAX // 1000:
+            rows[i].timestamp = time * 1000
+        else:
+            return rp_fail(err, RP_TIMESTAMP_SECONDS, -1, time, 0)
+    return RP_OK
+
+
+cdef int fill_offsets(const column* c, int64_t start, int64_t n, int64_t base, rp_record* rows,
+                      rp_error* err) noexcept nogil:
+    """Fill n offsets; base is the offset of row `start` if there is no such column."""
+    cdef column here = c[0]
+    cdef int64_t i
+    if here.kind == ABSENT:
+        for i in range(n):
+            rows[i].offset = <int64_t>(<uint64_t>base + <uint64_t>i)  # where it wraps, record_check refuses it
+        return RP_OK
+    if here.kind == INT64 and here.validity == NULL:
+        for i in range(n):
+            rows[i].offset = load_i64(here.index, here.at + start + i)
+        return RP_OK
+    for i in range(n):
+        if is_null(&here, start + i):
+            return rp_fail(err, RP_OFFSET_NULL, -1, 0, 0)
+        else:
+            rows[i].offset = number_of(&here, start + i)
+    return RP_OK
+
+
+cdef int fail_field(int64_t size, rp_error* err) noexcept nogil:
+    """Set the error for a row that field_of refused."""
+    if size > MAX_SET_SIZE:
+        return rp_fail(err, RP_SET_SIZE, -1, size, MAX_SET_SIZE)
+    return rp_fail(err, RP_ARROW_LAYOUT, -1, 0, 0)
+
+
+cdef int encode_row_headers(const input_columns* c, int64_t row, pooled* out, rp_error* err) noexcept nogil:
+    """Append headerCount and the headers of a row to `out`, nothing where it has none."""
+    cdef int64_t i, first, end
+    cdef rp_field key, value
+    if not range_of(&c.headers, row, &first, &end) or end > c.header_items:
+        return rp_fail(err, RP_ARROW_LAYOUT, -1, 0, 0)
+    if first == end:
+        return RP_OK
+    if pooled_reserve_more(out, RP_VARLONG_MAX, err):
+        return err.status
+    out.size = rp_varlong_write(out.data + out.size, end - first) - out.data
+    for i in range(first, end):
+        if not field_of(&c.header_key, c.header_key.kind, i, &key):
+            return fail_field(key.size, err)
+        if not field_of(&c.header_value, c.header_value.kind, i, &value):
+            return fail_field(value.size, err)
+        if key.size < 0 or is_null(&c.header, i):
+            return rp_fail(err, RP_HEADER_KEY_NULL, -1, 0, 0)
+        if pooled_reserve_more(out, 2 * RP_VARLONG_MAX + key.size + max(value.size, 0), err):
+            return err.status
+        out.size = rp_field_write(out.data + out.size, &key) - out.data
+        out.size = rp_field_write(out.data + out.size, &value) - out.data
+    return RP_OK
+
+
+cdef int fill_headers(const input_columns* c, int64_t start, int64_t n, rp_record* rows, pooled* scratch,
+                      rp_error* err) noexcept nogil:
+    cdef int64_t i
+    cdef size_t before
+    cdef const uint8_t* at
+    for i in range(n):
+        rows[i].headers.size = 0
+    if c.headers.kind <= NULLS:
+        return RP_OK
+    scratch.size = 0
+    for i in range(n):
+        before = scratch.size
+        if encode_row_headers(c, start + i, scratch, err):
+            return err.status
+        rows[i].headers.size = <int64_t>(scratch.size - before)
+    at = scratch.data  # it does not move from here on
+    for i in range(n):
+        rows[i].headers.data = at
+        at += rows[i].headers.size
+    return RP_OK
+
+
+cdef int offset_at(const input_columns* c, int64_t row, int64_t otherwise, int64_t* offset,
+                   rp_error* err) noexcept nogil:
+    """Return the offset of a row; `otherwise` where there is no such column."""
+    offset[0] = otherwise
+    if c.offset.kind == ABSENT:
+        return RP_OK
+    if is_null(&c.offset, row):
+        return rp_fail(err, RP_OFFSET_NULL, -1, 0, 0)
+    offset[0] = number_of(&c.offset, row)
+    return RP_OK
+
+
+cdef int fill_all(const input_columns* c, int64_t start, int64_t n, int64_t base, rp_record* rows, pooled* scratch,
+                  rp_error* err) noexcept nogil:
+    cdef int64_t i
+    if not fill_fields(&c.key, start, n, &rows[0].key):
+        return fail_field(rows[0].key.size, err)
+    if not fill_fields(&c.value, start, n, &rows[0].value):
+        return fail_field(rows[0].value.size, err)
+    if c.timestamp_type.kind != ABSENT:
+        for i in range(n):
+            rows[i].timestamp_type = CREATE_TIME
+            if not is_null(&c.timestamp_type, start + i):
+                rows[i].timestamp_type = number_of(&c.timestamp_type, start + i) == LOG_APPEND_TIME
+    if fill_offsets(&c.offset, start, n, base, rows, err) or fill_timestamps(&c.timestamp, start, n, rows, err):
+        return err.status
+    return fill_headers(c, start, n, rows, scratch, err)
+
+
+cdef int64_t fill_rows(const input_columns* c, int64_t start, int64_t n, int64_t base, rp_record* rows, int64_t* most,
+                       pooled* scratch, rp_error* err) noexcept nogil:
+    if fill_all(c, start, n, base, rows, scratch, err) == RP_OK:
+        return n
+    if n == 1:
+        return 0
+    most[0] = 1
+    return 1 if fill_all(c, start, 1, base, rows, scratch, err) == RP_OK else 0
 
 
 cdef class ColumnRows(RowSource):

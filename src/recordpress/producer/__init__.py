@@ -5,7 +5,7 @@
     key ──► partition          _murmur2
     record ──► batch           _filling       by the size that _estimator expects of it
     batch ──► answer           _accumulator   in order, again, or in parts (_parts); _answers, _errors; _metrics counts
-    records ──► batches        _packing       as large as a limit allows, compressed; _packer cuts them
+    records ──► batches        _packing       as large as a limit allows, compressed
 
 Names follow Kafka's `producer/internals` package.
 """

@@ -10,12 +10,11 @@
 and back::
 
     builder         records appended one by one       ─┐
-    _write_records  sequences (rows, _record_args)     ├─► encode      one batch: records, header, checksum
+    _write_records  sequences (rows)                   ├─► encode      one batch: records, header, checksum
                                                        ─┘   open_batch  that batch while it is filled
                                                             set_writer  as many batches as rows need
-    recompress_batch  an entry under another codec
+    recompress_batch  an entry under another codec, or all entries of a record set
     change_magic    records in another magic
-    _recompress     all entries of a record set
     in_place        what a broker changes in a header
 
 `decode`, `encode`, `fields`, `open_batch`, `set_writer`, `rows`, `recompress_batch`, `change_magic` and `in_place` are
@@ -24,11 +23,11 @@ also open to other packages of recordpress.
 
 from recordpress.record._batch import Batch, BatchIterator, read_batches
 from recordpress.record._control import ControlRecord, control_record
-from recordpress.record._recompress import recompress
 from recordpress.record._records import Record, summarize_records
 from recordpress.record._types import TimestampType
 from recordpress.record._write_records import empty_batch, write_records
 from recordpress.record.builder import BatchBuilder
+from recordpress.record.recompress_batch import recompress
 
 __all__ = [
     "Batch",

@@ -6,12 +6,17 @@ from cpython.tuple cimport PyTuple_GET_SIZE
 from libc.stdint cimport int64_t
 
 from recordpress._buffers cimport pooled
-from recordpress._c.wire cimport rp_record
+from recordpress._c.wire cimport rp_error, rp_record
 from recordpress.codecs.table cimport CodecTable
-from recordpress.record._limit cimport exact_limit
-from recordpress.record._record_args cimport bytes_field, encode_headers  # noqa: also for those who fill records
 from recordpress.record.open_batch cimport open_batch
+from recordpress.record.rows cimport bytes_field, encode_headers  # noqa: also for those who fill records
 
+ctypedef struct exact_limit:
+    int64_t size         # maximum size of the finished batch
+    pooled proven        # a payload of the first proven_size record bytes
+    size_t proven_size
+    bint proven_whole    # proven is one stream, not several joined
+    pooled trial
 
 cdef class BatchBuilder:
     cdef open_batch batch

@@ -2,26 +2,161 @@
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t, uint64_t
+from libc.float cimport FLT_MAX
+from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint64_t, uint8_t
 
 from recordpress._arguments cimport choice_of, flag_of, integer_of, time_of
 from recordpress._buffers cimport InputView, pooled, pooled_free
-from recordpress._c.wire cimport RP_CONTROL, RP_OK, RP_TRANSACTIONAL, rp_error, rp_record, rp_store_be16
+from recordpress._c.wire cimport (
+    RP_CODEC_EXPANDS, RP_CONTROL, RP_NO_MEMORY, RP_OK, RP_TRANSACTIONAL, rp_error, rp_fail, rp_record, rp_store_be16,
+)
 from recordpress._sealed cimport name_in_errors
 from recordpress._status cimport check
+from recordpress.codecs.context cimport (
+    codec_context, compress_payload, context_acquire, context_release, join_begin, join_end, join_undo, joins,
+    payload_bound, payload_join,
+)
 from recordpress.codecs.table cimport name_of, table_of
 from recordpress.record.encode cimport (
     MAX_SET_SIZE, NO_TIMESTAMP, batch_begin, batch_encoder, batch_max_timestamp, batch_options, begin_options,
-    finish_options, header_size, max_last_offset, record_size, take_producer, take_times,
+    finish_options, header_size, least_size, max_last_offset, record_size, take_producer, take_times,
 )
-from recordpress.record._limit cimport (
-    expected_size, finish_payload, limit_free, limit_keeps, most_payload, prove, ratio_of,
-)
-from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit, batch_put, write_around
-from recordpress.record._record_args cimport bytes_field, encode_headers
+from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit, batch_put, open_batch, write_around
+from recordpress.record.rows cimport bytes_field, encode_headers
 
-from recordpress.errors import ClosedError, InUseError, InvalidArgumentError
+from recordpress.errors import ArgumentTypeError, ClosedError, InUseError, InvalidArgumentError
 from recordpress.record._types import CONTROL_TYPES
+
+# --- the limit -------------------------------------------------------------------------------------------------------
+
+# With a codec, the size of the output is not known in advance. At any time
+#
+#     header + proven + payload_bound(records after proven)  <=  limit
+#
+# where `proven` is a payload that holds all records but the last ones (none, at first). As long as this holds with a
+# new record, the record is taken at once. If it would not, the records after `proven` are compressed as a separate
+# stream and joined to it; if that is too large too, all records are compressed again, and become `proven` if they fit.
+# Only a record that does not fit even then is refused. So every batch can be finished within the limit. build()
+# compresses the whole, and takes the joined payload only if nothing else fits.
+
+cdef void limit_free(exact_limit* limit) noexcept nogil:
+    pooled_free(&limit.proven)
+    pooled_free(&limit.trial)
+
+
+cdef bint limit_keeps(const exact_limit* limit, const open_batch* b, size_t payload) noexcept nogil:
+    """Return whether a batch with `payload` bytes after its header keeps the limit."""
+    return <int64_t>(header_size(&b.encoder.options) + payload) <= limit.size
+
+
+cdef size_t most_payload(const exact_limit* limit, const open_batch* b, size_t size) noexcept nogil:
+    """Return the maximum number of bytes of payload that the first `size` record bytes can need."""
+    cdef const batch_options* o = &b.encoder.options
+    if not joins(o.codecs, o.codec):
+        return payload_bound(o.codecs, o.codec, size)
+    return limit.proven.size + payload_bound(o.codecs, o.codec, size - limit.proven_size)
+
+
+cdef int compress_from(const open_batch* b, size_t start, pooled* out, rp_error* err) noexcept nogil:
+    """Append the compressed record bytes from `start` on to `out`."""
+    cdef const batch_options* o = &b.encoder.options
+    cdef codec_context* context = context_acquire(o.codecs)
+    cdef int status
+    if context == NULL:
+        return rp_fail(err, RP_NO_MEMORY, -1, 0, 0)
+    status = compress_payload(context, o.codec, o.level, o.magic, b.records.data + start, b.records.size - start, out,
+                              err)
+    context_release(context)
+    return status
+
+
+cdef int join_tail(exact_limit* limit, const open_batch* b, payload_join* join, rp_error* err) noexcept nogil:
+    """Compress the records after `proven` as a second stream that readers join; BATCH_FULL: this codec cannot."""
+    cdef const batch_options* o = &b.encoder.options
+    if not join_begin(o.codecs, o.codec, &limit.proven, join):
+        return BATCH_FULL
+    if compress_from(b, limit.proven_size, &limit.proven, err) != RP_OK:
+        join_undo(&limit.proven, join)
+        return err.status
+    join_end(o.codecs, o.codec, &limit.proven, join)
+    return RP_OK
+
+
+cdef int prove_tail(exact_limit* limit, const open_batch* b, rp_error* err) noexcept nogil:
+    """Return whether the records after `proven`, compressed as a separate stream, fit after it."""
+    cdef payload_join join
+    cdef int status = join_tail(limit, b, &join, err) if limit.proven_size else BATCH_FULL
+    if status != RP_OK:
+        return status
+    if not limit_keeps(limit, b, limit.proven.size):
+        join_undo(&limit.proven, &join)
+        return BATCH_FULL
+    limit.proven_size = b.records.size
+    limit.proven_whole = False
+    return RP_OK
+
+
+cdef int prove_whole(exact_limit* limit, const open_batch* b, rp_error* err) noexcept nogil:
+    """Return whether all records, compressed as one stream, fit."""
+    limit.trial.size = 0
+    if compress_from(b, 0, &limit.trial, err) != RP_OK:
+        return err.status
+    if not limit_keeps(limit, b, limit.trial.size):
+        return BATCH_FULL
+    limit.proven, limit.trial = limit.trial, limit.proven
+    limit.proven_size = b.records.size
+    limit.proven_whole = True
+    return RP_OK
+
+
+cdef int prove(exact_limit* limit, const open_batch* b, rp_error* err) noexcept nogil:
+    """Prove that all records, compressed, keep the limit: RP_OK, BATCH_FULL or an error."""
+    cdef int status = prove_tail(limit, b, err)
+    return prove_whole(limit, b, err) if status == BATCH_FULL else status
+
+
+cdef int finish_payload(exact_limit* limit, const open_batch* b, rp_error* err) noexcept nogil:
+    """Leave all records compressed in limit.proven, as one stream if that keeps the limit."""
+    cdef payload_join join
+    cdef int status
+    if limit.proven_whole and limit.proven_size == b.records.size:
+        return RP_OK
+    status = prove_whole(limit, b, err)
+    if status == BATCH_FULL and limit.proven_size != b.records.size:
+        status = join_tail(limit, b, &join, err)
+        if status == BATCH_FULL:  # a codec that gave more than its bound
+            return rp_fail(err, RP_CODEC_EXPANDS, -1, <int64_t>limit.trial.size, limit.size)
+    return RP_OK if status == BATCH_FULL else status
+
+
+cdef int64_t expected_size(float ratio, const open_batch* b) noexcept nogil:
+    """Estimate the size of the batch by the ratio that is expected of its records:
+    MemoryRecordsBuilder.estimatedBytesWritten."""
+    cdef int64_t expected = <int64_t>b.records.size
+    cdef float factor = <float>1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR
+    cdef float estimate
+    if b.encoder.options.codec:  # in float32, step by step, as Java does; a cast to int stops at its largest value
+        estimate = <float>b.records.size * ratio
+        estimate = estimate * factor
+        expected = MAX_SET_SIZE if estimate >= <float>MAX_SET_SIZE else <int64_t>estimate
+    return <int64_t>least_size(&b.encoder.options) + expected
+
+
+cdef float ratio_of(object value) except? -1:
+    """Check the argument estimated_compression_ratio."""
+    cdef str name = "estimated_compression_ratio"
+    if isinstance(value, bool) or not hasattr(type(value), "__float__"):
+        raise ArgumentTypeError(f"{name} must be a float or None, not {type(value).__name__}", field=name)
+    try:
+        number = float(value)
+    except TypeError as error:  # a NumPy array has a __float__, but only one of a single number can use it
+        raise ArgumentTypeError(f"{name} must be a float or None: {error}", field=name) from error
+    except OverflowError as error:
+        raise InvalidArgumentError(f"{name} must be a float: {error}", field=name) from error
+    if not 0 <= number <= FLT_MAX:
+        raise InvalidArgumentError(f"{name} must be 0 or more and a float32, not {number}", field=name)
+    return <float>number
+
 
 cdef enum:
     OPEN, BUSY, CLOSED

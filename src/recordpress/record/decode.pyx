@@ -1,25 +1,22 @@
 """From an entry of a record set to where its records lie: checksum, payload, decompression, base offset."""
 
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memset
 
 from recordpress._buffers cimport PADDING, pooled
 from recordpress._c.wire cimport (
     RP_ATTRIBUTES_OFFSET, RP_BATCH_HEADER, RP_CODEC_ID, RP_CRC, RP_CRC_OFFSET, RP_CUT_ENTRY, RP_END, RP_ENTRY_SIZE,
     RP_IN_PAYLOAD, RP_IN_RECORDS, RP_LOG_APPEND_TIME, RP_LOG_OVERHEAD, RP_MESSAGE_ATTRIBUTES_OFFSET,
-    RP_MESSAGE_CRC_OFFSET, RP_MIN_ENTRY_SIZE, RP_NONE, RP_OK, RP_PLUGGABLE, RP_PLUGIN_NAME_OFFSET,
-    RP_PLUGIN_UNKNOWN, RP_RECORD_LENGTH, RP_RECORDS_COUNT, RP_RECORDS_MISSING, RP_WRAPPER_CODEC, RP_WRAPPER_EMPTY,
-    RP_WRAPPER_NULL, RP_WRAPPER_OFFSET, rp_batch, rp_batch_codec, rp_batch_next, rp_cursor, rp_cursor_left,
-    rp_cursor_of, rp_cursor_ok, rp_entry_size, rp_error, rp_fail, rp_in_frame, rp_message_next, rp_message_read,
-    rp_plugin_name, rp_read_be64, rp_read_bytes, rp_read_varint, rp_record, rp_record_next, rp_source,
-    rp_source_fail,
+    RP_MESSAGE_CRC_OFFSET, RP_MIN_ENTRY_SIZE, RP_NONE, RP_OK, RP_PLUGGABLE, RP_PLUGIN_NAME_OFFSET, RP_PLUGIN_UNKNOWN,
+    RP_RECORDS_COUNT, RP_RECORDS_MISSING, RP_RECORD_LENGTH, RP_WRAPPER_CODEC, RP_WRAPPER_EMPTY, RP_WRAPPER_NULL,
+    RP_WRAPPER_OFFSET, rp_batch, rp_batch_codec, rp_batch_next, rp_cursor, rp_cursor_left, rp_cursor_of, rp_cursor_ok,
+    rp_entry_size, rp_error, rp_fail, rp_in_frame, rp_message_next, rp_message_read, rp_plugin_name, rp_read_be64,
+    rp_read_bytes, rp_read_varint, rp_record, rp_record_next, rp_source, rp_source_fail,
 )
 from recordpress._status cimport note_cause
 from recordpress.checksum cimport crc32_update, crc32c_update
 from recordpress.codecs.codec cimport codec as codec_row, codec_at, codec_table, row_of
-from recordpress.codecs.payload cimport decompress_payload, decompress_prefix
-from recordpress.codecs.context cimport codec_context
-
+from recordpress.codecs.context cimport codec_context, decompress_payload, decompress_prefix
 
 cdef int check_crc(const uint8_t* entry, const rp_batch* batch, rp_error* err) noexcept nogil:
     cdef int64_t begin = checked_from(batch)  # the header was read: the entry is longer

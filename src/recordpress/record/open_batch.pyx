@@ -5,9 +5,8 @@ from libc.string cimport memcpy
 
 from recordpress._buffers cimport pooled_reserve_more
 from recordpress._c.wire cimport RP_SET_SIZE
-from recordpress.codecs.payload cimport compress_payload
+from recordpress.codecs.context cimport compress_payload
 from recordpress.record.encode cimport MAX_SET_SIZE, batch_finish, header_size, record_size
-
 
 cdef int add_by_size(open_batch* b, const rp_record* row, rp_error* err) noexcept nogil:
     if b.records.size >= b.most or b.records.size + record_size(&b.encoder, row) > b.most:

@@ -6,7 +6,6 @@ from recordpress._buffers cimport pooled
 from recordpress._c.wire cimport rp_batch, rp_error, rp_source
 from recordpress.codecs.context cimport codec_context
 
-
 # What is wanted, where the result grows, and the entry at hand.
 ctypedef struct recompressor:
     int codec
@@ -19,10 +18,10 @@ ctypedef struct recompressor:
 
 # In each, `entry` is the first byte of the entry that r.batch was read from.
 
-cdef int append(pooled* out, const uint8_t* data, size_t size, rp_error* err) noexcept nogil
 
 # Whether the codec exists for the entry's magic (RP_CODEC_MAGIC), and whether the entry has it already.
 cdef int check_codec(const recompressor* r, rp_error* err) noexcept nogil
+
 cdef bint is_kept(const recompressor* r, const uint8_t* entry) noexcept nogil
 
 # Compares all checksums of the entry and opens it; decompressed records take the place of what is in `scratch`.

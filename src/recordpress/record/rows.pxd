@@ -1,20 +1,34 @@
 """Records that a caller hands in, as rows to write."""
 
-from libc.stdint cimport int64_t
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
+from libc.stdint cimport int64_t, uint8_t
 
 from recordpress._buffers cimport pooled
 from recordpress._c.wire cimport rp_field, rp_record
 
+cdef inline bint bytes_field(object value, rp_field* f) noexcept:
+    """Take null or bytes, the types of nearly all keys and values; return False for other types."""
+    if value is None:
+        f.data = NULL
+        f.size = -1
+        return True
+    if PyBytes_CheckExact(value):
+        f.data = <const uint8_t*>PyBytes_AS_STRING(value)
+        f.size = PyBytes_GET_SIZE(value)
+        return True
+    return False
+
+# Append headerCount and the headers to `out`, if there are any.
+cdef int encode_headers(object headers, pooled* out) except -1
+
 cdef enum:
     ROWS = 256   # filled with the GIL, then written without it
-
 
 cdef class RowSource:
     cdef int64_t taken   # rows that were handed out
 
     # Fill at most `most` rows; returns how many they are, 0 at the end. An error names the record.
     cdef int64_t next(self, rp_record* rows, int64_t most) except -1
-
 
 cdef class RecordRows(RowSource):
     """The arguments of write_records, held so that nothing changes them while they are read without the GIL."""

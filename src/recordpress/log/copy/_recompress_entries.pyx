@@ -20,7 +20,7 @@ from recordpress._c.wire cimport (
 )
 from recordpress._threads cimport is_cancelled
 from recordpress.checksum cimport crc32c_update
-from recordpress.codecs.codec cimport codec_at, codec_table
+from recordpress.codecs.codec cimport append, codec_at, codec_table
 from recordpress.codecs.context cimport context_acquire, context_release
 from recordpress.log.copy._change_entry_magic cimport change_entry_magic
 from recordpress.log._digest cimport canonical_records, is_control
@@ -31,7 +31,7 @@ from recordpress.log.copy._settle cimport (
 from recordpress.record.decode cimport check_crc, check_inner_crcs, open_source
 from recordpress.record.header cimport is_same_header
 from recordpress.record.open_batch cimport batch_close
-from recordpress.record.recompress_batch cimport append, check_codec, is_kept, open_entry, recompress_source
+from recordpress.record.recompress_batch cimport check_codec, is_kept, open_entry, recompress_source
 
 
 cdef void recompress_entries(task* self) noexcept nogil:

@@ -3,14 +3,13 @@
 from libc.stdint cimport int64_t
 
 from recordpress._buffers cimport InputView
+from recordpress._threads cimport Threads
 from recordpress.columns._columns cimport Columns
 from recordpress.columns._decode cimport run
 from recordpress.columns._gather cimport builder
 from recordpress.columns._options cimport Options
 from recordpress.columns._plan cimport plan
 from recordpress.columns._select_batches cimport batch_list, walk
-from recordpress._threads cimport Threads
-
 
 cdef class Window:
     cdef Options options
@@ -36,6 +35,5 @@ cdef class Window:
     cdef int64_t went_back(self)
     cdef Columns columns(self, int64_t input_bytes)
     cdef list ignored_header_errors(self)
-
 
 cdef Window window_of(Options options, InputView view, int64_t size, int64_t base, object file)
