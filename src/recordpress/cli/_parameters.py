@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
@@ -218,11 +218,6 @@ class LocalPath(Paths):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         refuse_url(value)
         return str(value)
-
-
-def one_or_several(paths: Sequence[str]) -> str | list[str]:
-    """Return a single path alone: the library may treat it differently from a list of one."""
-    return paths[0] if len(paths) == 1 else list(paths)
 
 
 SIZE = Size()
