@@ -6,7 +6,7 @@
     batch_close                          append header and payload of all records to a buffer
 
 The limit is a number of record bytes. At BATCH_FULL the owner applies its own rule: it begins another batch
-(set_writer, _packer), compresses to learn the size (BatchBuilder), or ends.
+(set_writer, producer._packing), compresses to learn the size (BatchBuilder), or ends.
 """
 
 from libc.stdint cimport uint8_t
