@@ -118,6 +118,10 @@ build: $(INSTALLED)
 sdist: $(STAMPS)/with-build
 	$(PYTHON) setup.py -q sdist
 
+# the tables of the documents that started the project, on the vectors of the repository, into docs/origins.md
+origins: $(TESTING)
+	RECORDPRESS_VECTORS= $(PYTHON) origins/origins.py
+
 # every benchmark once, without timing
 bench-smoke: $(TESTING) libsnappy
 	$(PYTHON) -m pytest -q --benchmark-disable $(BENCH)
@@ -192,4 +196,4 @@ $(CURRENT)/.ready: build_support/static_libraries.py | $(MADE)
 	touch $@
 
 .PHONY: demo test check test-all lint types mypy sanitize sanitize-threads fuzz ci full docs bench wheels release \
-  build test-slow sdist bench-smoke bench-current clean clean-all help system java libsnappy shells
+  build test-slow sdist origins bench-smoke bench-current clean clean-all help system java libsnappy shells

@@ -159,7 +159,7 @@ def within(root, python, wheel):
     shutil.copy(wheel, into)
     for file in ("README.md", "pyproject.toml"):
         shutil.copy(file, into / "checkout")
-    for folder in ("tests", "build_support", "demo", "include"):  # not src: what is tried is the wheel
+    for folder in ("tests", "build_support", "demo", "origins", "include"):  # not src: what is tried is the wheel
         shutil.copytree(folder, into / "checkout" / folder, ignore=shutil.ignore_patterns("__pycache__"))
     version = python.rpartition("python")[2]
     download = ["download", "-q", "-d", into / "packages", "--only-binary=:all:", "--python-version", version]

@@ -15,7 +15,7 @@ SITE = Path(__file__).parents[2] / "build" / "docs" / "html"
 WIDTHS = (390, 1300)
 MAIN = (
     "index", "start", "howto/read-a-backup", "howto/choose-a-codec", "howto/recompress-a-topic", "howto/spark",
-    "howto/why-recompressed", "reference/index", "reference/command-line/analyze", "compared",
+    "howto/why-recompressed", "reference/index", "reference/command-line/analyze", "compared", "origins",
 )  # fmt: skip
 pytestmark = [
     pytest.mark.slow,

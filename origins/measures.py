@@ -1,0 +1,148 @@
+"""Measurements: codecs and levels, policies of filling batches, plug-ins, and bytes that brokers compress again."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from streams import mix, of_topic, ratio_streams, small_batch
+
+import recordpress
+from recordpress.analysis import Analysis, Cell, Simulation, extract, simulate
+
+sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / "broker" / "old")]
+from sets import batch  # noqa: E402 (in tests/broker/old)
+
+CODECS = "none/gzip,6/snappy/lz4/zstd,1,3,6"
+LIST = "none/lz4/snappy/zstd,1-22/gzip,1-9"  # lzbench's list
+MIXES = range(1, 100)
+KIP_BATCH = 1024  # RecordAccumulatorTest.testSplitFrequency
+_TIMES = 200
+
+
+class Codecs(NamedTuple):
+    """Cells of one log, and the speed of memcpy."""
+
+    cells: tuple[Cell, ...]
+    memcpy_mb_s: float
+
+
+def codecs_of(log: Path, candidates: str = CODECS) -> Codecs:
+    """Measure codecs on the records of a log, at the stored depth."""
+    found: Analysis = recordpress.analyze(log, candidates, depths=(1,), max_seconds=0.001)
+    return Codecs(found.cells, found.sample["speed"]["memcpy_mb_s"])
+
+
+def one_batch(log: Path, place: Path) -> tuple[Codecs, int]:
+    """Measure lzbench's list on the first batch of a log, and return its uncompressed size."""
+    size = len(extract(log, offset=0).data)
+    first = next(recordpress.open_log(log).batches()).header.size
+    segment = f"{0:020}.log"
+    (place / "batch-0").mkdir()
+    (place / "batch-0" / segment).write_bytes((log / segment).read_bytes()[:first])
+    return codecs_of(place / "batch-0", LIST), size
+
+
+def three_messages(place: Path) -> Codecs:
+    """Measure one batch of three JSON messages of 1 kB."""
+    text = b",".join(of_topic("access-json"))
+    values = [b'{"lines": [%s]}' % text[1000 * number : 1000 * number + 985] for number in range(3)]
+    return codecs_of(small_batch(place / "three-0", values), LIST)
+
+
+def one_topic(log: Path, place: Path) -> list[tuple[str, int]]:
+    """Copy a topic from none to snappy and to zstd 6, and return the bytes of each."""
+    found = [("none", _size(log))]
+    for codec, level in (("snappy", None), ("zstd", 6)):
+        target = place / codec / log.name
+        recordpress.transcode(log, target, compression_type=codec, level=level)
+        found.append((codec if level is None else f"{codec} {level}", _size(target)))
+    return found
+
+
+def _size(log: Path) -> int:
+    return sum(one.stat().st_size for one in log.glob("*.log"))
+
+
+def zero_offsets(broker_version: str) -> recordpress.broker.BatchExplanation:
+    """Explain a batch in which all offsets are 0, as sarama wrote it before its PR 1015."""
+    data = batch("snappy", deltas=[0, 0, 0])
+    found = recordpress.explain(data, broker_version=broker_version, topic_config={"compression.type": "snappy"})
+    return found.batches[0]
+
+
+# ---- KIP-126
+
+
+def policies(place: Path) -> dict[str, Simulation]:
+    """Simulate the four policies on each stream."""
+    return {name: simulate(log, compression_type="gzip") for name, log in ratio_streams(place / "streams").items()}
+
+
+def mixes(place: Path) -> dict[str, list[float]]:
+    """Return the share of splits per policy over 99 mixes of records that compress well and badly."""
+    shares: dict[str, list[float]] = {}
+    for percent in MIXES:
+        log = mix(place / "mixes" / f"mix{percent}-0", percent, seed=percent)
+        for policy in simulate(log, KIP_BATCH, compression_type="gzip").policies:
+            shares.setdefault(policy.name, []).append(policy.split_share)
+    return shares
+
+
+# ---- KIP-984
+
+
+class SnappyPlugin:
+    """Kafka's snappy under another name."""
+
+    thread_safe = True
+
+    def compress(self, data: bytes) -> bytes:
+        return recordpress.compress(data, "snappy")
+
+    def decompress(self, data: bytes, max_output: int) -> bytes:
+        return recordpress.decompress(data, "snappy", max_decompressed_bytes=max_output)
+
+
+def plugin_cost(log: Path) -> list[tuple[str, int, float]]:
+    """Return the CPU time of a codec as a plug-in, and of an empty registry, as multiples of the call without."""
+    data = extract(log, offset=0).data
+    registry = recordpress.CodecRegistry()
+    registry.register("org.example.snappy", SnappyPlugin())
+    empty = recordpress.CodecRegistry()
+    found = []
+    for size in (64 << 10, len(data)):
+        part = data[:size]
+        plain = recordpress.compress(part, "snappy")
+        named = recordpress.compress(part, "org.example.snappy", codecs=registry)
+        compress = partial(recordpress.compress, part, "snappy")
+        calls = {
+            "plug-in compresses": (
+                partial(recordpress.compress, part, "org.example.snappy", codecs=registry),
+                compress,
+            ),
+            "plug-in decompresses": (
+                partial(recordpress.decompress, named, "org.example.snappy", codecs=registry),
+                partial(recordpress.decompress, plain, "snappy"),
+            ),
+            "empty registry compresses": (partial(compress, codecs=empty), compress),
+        }
+        found += [(name, size, _multiple(*pair)) for name, pair in calls.items()]
+    return found
+
+
+def _multiple(call: Callable[[], object], base: Callable[[], object]) -> float:
+    """Return the median of paired CPU times: other programs slow both calls of a pair."""
+    pairs = [(_seconds(call), _seconds(base)) for _ in range(_TIMES)]
+    return median(one / other for one, other in pairs)
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    started = time.thread_time_ns()
+    call()
+    return max(time.thread_time_ns() - started, 1)
