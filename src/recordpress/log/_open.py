@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from recordpress._arguments import INT32_MAX, hint, integer, sequence, shown_value
 from recordpress._file_names import LOG_FILE_SUFFIX, refuse_without_records
@@ -25,21 +25,14 @@ _PATTERN = re.compile(r"[*?[]")
 _SEGMENT_ENDINGS = (LOG_FILE_SUFFIX, f"{LOG_FILE_SUFFIX}.deleted", f"{LOG_FILE_SUFFIX}.swap")
 
 
-class Opened(NamedTuple):
-    """Contents of the paths."""
-
-    partitions: tuple[Partition, ...]
-    skipped: tuple[Finding, ...]
-
-
-def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Opened:
+def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Log:
     """Return every partition of the paths or the log; raise an error if nothing is found."""
     if isinstance(path, Log):
-        return Opened(path.partitions, path.skipped)
-    paths = list(_several(path))
+        return path
+    paths = path if isinstance(path, str | os.PathLike) else list(_several(path))
     found = found_at(paths, filesystem, codecs)
     if not found.partitions:
-        shown = [files.url(name) for files, name in (resolve(one, filesystem) for one in paths)]
+        shown = [files.url(name) for files, name in (resolve(one, filesystem) for one in _several(paths))]
         raise InvalidArgumentError(
             f"{', '.join(shown)}: no partition found: expected a directory <topic>-<partition> with a segment "
             "(<20 digits>.log), its parent directory, or a folder of segments",
@@ -57,8 +50,7 @@ def open_selected(
 ) -> Log:
     """Return the log at the paths, or the requested part of it."""
     paths = path if isinstance(path, str | os.PathLike) else list(_several(path))
-    log = Log(*open_paths(paths, filesystem, codecs), paths)
-    return _of_partitions(_of_topics(log, topics), partitions)
+    return _of_partitions(_of_topics(open_paths(paths, filesystem, codecs), topics), partitions)
 
 
 def _of_topics(log: Log, topics: str | Iterable[str] | None) -> Log:
@@ -86,7 +78,7 @@ def _of_partitions(log: Log, partitions: Integer | Iterable[Integer] | None) -> 
     return log.select(lambda one: one.partition in wanted)
 
 
-def found_at(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Opened:
+def found_at(path: Any, filesystem: object, codecs: CodecRegistry | None = None) -> Log:
     """Return every partition at the paths, perhaps none."""
     codecs_given(codecs)
     partitions: list[Partition] = []
@@ -97,7 +89,7 @@ def found_at(path: object, filesystem: object, codecs: CodecRegistry | None = No
             layout = _layout_of(files, info)
             partitions += layout.partitions
             skipped += layout.skipped
-    return Opened(tuple(_with_codecs(one, codecs) for one in merged(partitions)), tuple(skipped))
+    return Log((_with_codecs(one, codecs) for one in merged(partitions)), skipped, path)
 
 
 def refuse_missing(path: str) -> None:

@@ -28,7 +28,7 @@ from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArg
 from recordpress.files import FileInfo, FileSystem, is_unfinished, named, remove_if_empty, resolve
 from recordpress.files.read_back import COPY_RULE, file_checksum
 from recordpress.log._log import Log
-from recordpress.log._open import Opened, open_paths
+from recordpress.log._open import open_paths
 from recordpress.log._progress import Progress, ProgressCallback
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.check.build_sidecars import Indexes
@@ -163,7 +163,7 @@ class _Cancelled(Exception):
 
 def open_source(
     src: Paths, dst: str | os.PathLike[str], resume: bool, progress: ProgressCallback | None
-) -> tuple[Paths, Opened, FileSystem, str]:
+) -> tuple[Paths, Log, FileSystem, str]:
     """Resolve the arguments of a call: paths (an iterable is read once), their logs, and the target."""
     check_flags(resume=resume)
     if progress is not None and not callable(progress):
