@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from recordpress._arguments import INT32_MAX
 from recordpress._file_names import INDEX_FILE_SUFFIX
@@ -13,6 +13,7 @@ from recordpress.files import LocalFileSystem, RandomAccessFile, buffered
 from recordpress.log._file_records import FileRecords
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._segment import Segment
+from recordpress.log._transactions import SegmentLike
 from recordpress.log.sidecars.offset_index import ENTRY_SIZE, OffsetIndex, OffsetPosition, read_offset_index
 from recordpress.record import Batch, read_batches, summarize_records
 from recordpress.record.header import CODEC_BITS, BatchHeader
@@ -21,17 +22,6 @@ _TAIL_BYTES = 1_048_588  # what a batch has at most, by default (ServerLogConfig
 _HEADER_BYTES = 512  # of one header
 _WRAPPER_PREFIX = 18  # up to the attributes of a v0/v1 message
 _UNKNOWN = -(1 << 63)
-
-
-class SegmentFiles(Protocol):
-    """A segment, or what stands in its place."""
-
-    @property
-    def base_offset(self) -> int: ...
-
-    def open(self) -> RandomAccessFile: ...
-
-    def open_sibling(self, suffix: str) -> RandomAccessFile: ...
 
 
 Window = tuple[int, int]  # offsets from the first on and before the second
@@ -123,7 +113,7 @@ def last_known_offset(segment: Segment) -> int | None:
         return None  # its reader reports it
 
 
-def last_entry(segment: SegmentFiles) -> OffsetPosition | None:
+def last_entry(segment: SegmentLike) -> OffsetPosition | None:
     """Return the last entry of an offset index. An index without entries belongs to one batch, or to small ones."""
     with suppress(FileNotFoundError, RecordpressError), segment.open_sibling(INDEX_FILE_SUFFIX) as file:
         at = file.size // ENTRY_SIZE * ENTRY_SIZE - ENTRY_SIZE
@@ -134,7 +124,7 @@ def last_entry(segment: SegmentFiles) -> OffsetPosition | None:
     return None
 
 
-def offset_index_of(segment: SegmentFiles) -> OffsetIndex | None:
+def offset_index_of(segment: SegmentLike) -> OffsetIndex | None:
     """Return the offset index; None if it is missing or damaged."""
     with suppress(FileNotFoundError, RecordpressError), segment.open_sibling(INDEX_FILE_SUFFIX) as file:
         return read_offset_index(file, segment.base_offset)
@@ -179,7 +169,7 @@ def _walked(walk: HeaderWalk, segment: Segment) -> HeaderWalk:
                 return walk
 
 
-def near_the_end(segment: SegmentFiles, file: FileRecords) -> HeaderWalk:
+def near_the_end(segment: SegmentLike, file: FileRecords) -> HeaderWalk:
     """Return a walk from the last index entry, if a batch begins there; without an index in a store, from a batch near
     the end."""
     entry = last_entry(segment)
