@@ -223,7 +223,7 @@ def test_a_list_ends_where_the_offset_index_says(
 
 def test_an_isolation_level_that_there_is_not() -> None:
     with pytest.raises(
-        recordpress.InvalidArgumentError, match="isolation_level must be read_uncommitted or read_committed"
+        recordpress.InvalidArgumentError, match="isolation_level must be one of read_uncommitted, read_committed"
     ):
         fetch(b"", 0, fetch_version=12, isolation_level="serializable")  # type: ignore[arg-type]
 

@@ -546,8 +546,8 @@ def test_files_are_closed_wherever_reading_ends(opened: Any, tmp_path: Path) -> 
     [
         ({"columns": ["ofset"]}, "unknown column"),
         ({"columns": ["topic", "topic"]}, "named twice"),
-        ({"isolation_level": "committed"}, "isolation_level must be read_uncommitted or read_committed"),
-        ({"on_corrupt": "ignore"}, "on_corrupt must be raise, skip or stop"),
+        ({"isolation_level": "committed"}, "isolation_level must be one of read_uncommitted, read_committed"),
+        ({"on_corrupt": "ignore"}, "on_corrupt must be one of raise, skip, stop"),
         ({"threads": 0}, "threads must be"),
         ({"start_timestamp": "yesterday"}, "start_timestamp must be ISO 8601"),
     ],

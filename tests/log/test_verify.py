@@ -44,7 +44,7 @@ def test_checks_see_different_things(tmp_path: Path) -> None:
     log.write_bytes(data)
     assert found(directory, "file") == []
     assert found(directory, "batch") == [(log.name, "checksum")]
-    with pytest.raises(recordpress.InvalidArgumentError, match="check='deep' is not one of file, batch, record"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="check must be one of file, batch, record, not 'deep'"):
         verify(directory, "deep")  # type: ignore[arg-type]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from recordpress._arguments import INT32_MAX, INT64_MAX, integer
+from recordpress._arguments import INT32_MAX, INT64_MAX, choice, integer
 from recordpress._protocol_errors import Errors, name_of
 from recordpress.broker._config import LogConfig, TopicConfig, fetch_max_bytes
 from recordpress.broker._fetch_rules import FetchRules, fetch_rules_of
@@ -25,13 +25,13 @@ from recordpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.codecs.table import CodecTable
 from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
 from recordpress.log.partition_read import (
+    ISOLATION_LEVELS,
     Isolation,
     IsolationLevel,
     LogRead,
     MemorySegment,
     PartitionRead,
     SegmentLike,
-    check_isolation_level,
 )
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def fetch(
     version = integer(fetch_version, "fetch_version", 0, _VERSION_MAX)
     offset = integer(fetch_offset, "fetch_offset", -INT64_MAX - 1, INT64_MAX)
     settings = settings_of(broker_version, topic_config, codecs)
-    check_isolation_level(isolation_level)
+    choice("isolation_level", isolation_level, ISOLATION_LEVELS)
     request = _Request(
         rules=settings.rules,
         fetches=fetch_rules_of(settings.rules),

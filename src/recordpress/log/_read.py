@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, cast, get_args
 
-from recordpress._arguments import INT64_MAX, integer, time
+from recordpress._arguments import INT64_MAX, choice, integer, time
 from recordpress.columns import (
     Columns,
     ConstantColumns,
@@ -28,7 +28,7 @@ from recordpress.columns import (
     with_constants,
 )
 from recordpress.columns.place import PLACE_COLUMNS, chosen_columns
-from recordpress.errors import ArgumentTypeError, ClosedError, InUseError, InvalidArgumentError
+from recordpress.errors import ArgumentTypeError, ClosedError, InUseError
 from recordpress.files import buffered
 from recordpress.log._extent import extent_of, is_checked
 from recordpress.log._file_records import RESULT_BYTES, FileRecords, OnCorrupt, ResultSize
@@ -38,7 +38,7 @@ from recordpress.log._part_isolation import reading_isolation
 from recordpress.log._seek import SegmentSeek
 from recordpress.log._segment import Partition, Segment
 from recordpress.log._segment_tail import tail_findings
-from recordpress.log._transactions import Isolation, IsolationLevel, check_isolation_level
+from recordpress.log._transactions import ISOLATION_LEVELS, Isolation, IsolationLevel
 from recordpress.log.findings import DAMAGE, Finding
 from recordpress.typing import BinaryType, HeaderChecksum, Time, TimestampUnit
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from recordpress.columns import Field
 
-_ON_CORRUPT = ("raise", "skip", "stop")
 _DECODING = (
     "start_offset", "end_offset", "start_timestamp", "end_timestamp", "threads", "timestamp_unit", "binary_type",
     "lz4_header_checksum",
@@ -74,8 +73,8 @@ class ReadOptions:
     reached: Frontier | None = None  # how far segments before these were read
 
     def __post_init__(self) -> None:
-        check_isolation_level(self.isolation_level)
-        _check_on_corrupt(self.on_corrupt)
+        choice("isolation_level", self.isolation_level, ISOLATION_LEVELS)
+        choice("on_corrupt", self.on_corrupt, get_args(OnCorrupt))
         for name in ("start_offset", "end_offset"):
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, integer(given, name, -INT64_MAX, INT64_MAX))
@@ -86,12 +85,6 @@ class ReadOptions:
     def decoding(self) -> dict[str, Any]:
         """Return the options that `read_columns` takes."""
         return {name: getattr(self, name) for name in _DECODING}
-
-
-def _check_on_corrupt(value: object) -> None:
-    if value not in _ON_CORRUPT:
-        message = f"on_corrupt must be {', '.join(_ON_CORRUPT[:-1])} or {_ON_CORRUPT[-1]}, not {value!r}"
-        raise InvalidArgumentError(message[:200], field="on_corrupt")
 
 
 class _Start(NamedTuple):

@@ -21,10 +21,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from recordpress._file_names import PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
-from recordpress.errors import CorruptRecordError, InvalidArgumentError, RecordpressError
+from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import RandomAccessFile, located
 from recordpress.log._file_records import FileRecords
 from recordpress.log._header_walk import HeaderWalk
@@ -35,13 +35,7 @@ from recordpress.record import control_record, read_batches
 from recordpress.record.header import BatchHeader
 
 IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]
-_LEVELS = ("read_uncommitted", "read_committed")
-
-
-def check_isolation_level(value: object) -> None:
-    if value not in _LEVELS:
-        message = f"isolation_level must be {' or '.join(_LEVELS)}, not {value!r}"
-        raise InvalidArgumentError(message[:200], field="isolation_level")
+ISOLATION_LEVELS: tuple[IsolationLevel, ...] = get_args(IsolationLevel)
 
 
 class SegmentLike(Protocol):

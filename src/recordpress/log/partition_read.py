@@ -23,10 +23,10 @@ from recordpress.log._file_records import FileRecords
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._seek import SegmentSeek
 from recordpress.log._transactions import (
+    ISOLATION_LEVELS as ISOLATION_LEVELS,
     Isolation as Isolation,
     IsolationLevel as IsolationLevel,
     SegmentLike as SegmentLike,
-    check_isolation_level as check_isolation_level,
     isolation_of,
 )
 from recordpress.log.sidecars.offset_index import OffsetPosition

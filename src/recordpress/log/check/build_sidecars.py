@@ -99,9 +99,7 @@ class Indexes:
         for suffix, data in self._made.items():
             if suffix in (INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX):
                 name = f"{self._segment.base_offset:020d}{suffix}"
-                with files.create(files.join(directory, name)) as writer:
-                    writer.write(data)
-                    writer.publish()
+                files.create_file(files.join(directory, name), data)
 
 
 def producers_before(partition: Partition) -> list[ProducerState]:
@@ -113,10 +111,10 @@ def producers_before(partition: Partition) -> list[ProducerState]:
         return []
 
 
-def epochs_of(partition: Partition, files: FileSystem) -> list[EpochEntry]:
+def epochs_of(partition: Partition) -> list[EpochEntry]:
     """Return the entries of the partition's checkpoint; none if it is missing or damaged."""
     try:
-        with files.open(partition.files[LEADER_EPOCH_CHECKPOINT].path) as file:
+        with partition.segments[0].filesystem.open(partition.files[LEADER_EPOCH_CHECKPOINT].path) as file:
             return read_leader_epochs(file)
     except (KeyError, FileNotFoundError, RecordpressError):
         return []

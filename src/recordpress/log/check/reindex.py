@@ -140,7 +140,7 @@ def _reindex_partition(
     partition: Partition, files: FileSystem, directory: str, interval: int, report: ReindexReport, meter: Meter
 ) -> None:
     builder = SidecarBuilder(producers_before(partition), index_interval_bytes=interval)
-    epochs = epochs_of(partition, partition.segments[0].filesystem)
+    epochs = epochs_of(partition)
     is_beside = directory == files.parent(partition.segments[0].path)
     made = dict(sidecar_files(partition.segments, builder, meter, epochs))
     for name, data in made.items():

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from os import PathLike
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
-from recordpress._arguments import INT32_MAX
+from recordpress._arguments import INT32_MAX, choice
 from recordpress._file_names import (
     INDEX_FILE_SUFFIX,
     LEADER_EPOCH_CHECKPOINT,
@@ -29,7 +29,7 @@ from recordpress._file_names import (
 )
 from recordpress._json_keys import camel_keys
 from recordpress.codecs import CodecRegistry
-from recordpress.errors import InvalidArgumentError, RecordpressError
+from recordpress.errors import RecordpressError
 from recordpress.files import RandomAccessFile, walked
 from recordpress.log._extent import is_wrapper, near_the_end
 from recordpress.log._log import Log
@@ -51,10 +51,10 @@ from recordpress.log.sidecars.partition_metadata import read_partition_metadata
 from recordpress.log.sidecars.producer_snapshot import read_snapshot
 from recordpress.log.sidecars.time_index import TimeIndex, read_time_index
 from recordpress.log.sidecars.transaction_index import AbortedTxn, read_transaction_index
+from recordpress.log.splits import LogSplit
 from recordpress.record.header import BatchHeader
 
 Check: TypeAlias = Literal["file", "batch", "record"]
-_CHECKS = ("file", "batch", "record")
 _DIRECTORY_RULE = "log directory"
 _T = TypeVar("_T")
 
@@ -141,8 +141,7 @@ def verify(
     [(0, 'offset index', 'position 70 is not in the log')]
     """
     opened = open_paths(path, filesystem, codecs)
-    if check not in _CHECKS:
-        raise InvalidArgumentError(f"check={check!r} is not one of {', '.join(_CHECKS)}", field="check")
+    choice("check", check, get_args(Check))
     report = VerifyReport(check, findings=list(opened.skipped))
     meter = Meter(progress, opened.partitions)
     for partition in opened.partitions:
@@ -151,16 +150,7 @@ def verify(
     return report
 
 
-class _SplitLike(Protocol):
-    """Some of a partition's segments, which follow one another."""
-
-    @property
-    def before(self) -> tuple[Segment, ...]: ...
-
-    def located(self) -> Partition: ...
-
-
-def verify_split(split: _SplitLike, check: Check) -> VerifyReport:
+def verify_split(split: LogSplit, check: Check) -> VerifyReport:
     """Verify some of a partition's segments, starting from the end of the segment before and the first segment's
     ``.snapshot``."""
     report = VerifyReport(check)

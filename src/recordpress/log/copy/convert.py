@@ -137,7 +137,7 @@ class ConvertJob(CopyJob):
         segments = list_copied_segments(partition, files, directory)
         if not segments:
             return names
-        epochs = epochs_of(partition, partition.segments[0].filesystem) if self.magic == 2 else []
+        epochs = epochs_of(partition) if self.magic == 2 else []
         builder = SidecarBuilder(producers_before(partition) if self.magic == 2 else ())
         for name, data in sidecar_files(segments, builder, Meter(None, ()), epochs):
             files.create_file(files.join(directory, name), data)

@@ -189,7 +189,7 @@ def _copy_partition(
     final = files.join(work.target, name) if name else work.target
     segments = _copy_segments(partition, batches, chain, files, place, report, final, meter)
     builder = SidecarBuilder(producers_before(partition), index_interval_bytes=interval)
-    epochs = epochs_of(partition, partition.segments[0].filesystem)
+    epochs = epochs_of(partition)
     for file, data in sidecar_files(segments, builder, meter, epochs, check_crcs=True):
         files.create_file(files.join(place, file), data)
     _copy_metadata(partition, files, place)
