@@ -6,8 +6,9 @@ from typing import Any
 from recordpress.codecs.choice import CodecChoice
 from recordpress.files import resolve
 from recordpress.log import FileRecords
+from recordpress.log.copy._content import SegmentContent
 from recordpress.log.copy._recompress_threads import RecompressThreads
-from recordpress.log.copy._segment_copy import SegmentContent, content_of, copy_segment, pass_through
+from recordpress.log.copy._segment_copy import copy_segment, pass_through
 from recordpress.log.copy.transcode import TranscodeJob
 
 
@@ -16,7 +17,7 @@ def read_content(path: Path, threads: int = 1) -> SegmentContent:
     with FileRecords(path) as file:
         recompressor = RecompressThreads(None, threads=threads, file=file.path)
         pass_through(file, recompressor, lambda data: None)
-        return content_of(recompressor.before, recompressor, file.size, file.trailing_bytes)
+        return recompressor.before._replace(bytes=file.size, trailing_bytes=file.trailing_bytes)
 
 
 def transcode_segment(

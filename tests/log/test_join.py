@@ -447,7 +447,7 @@ def test_offsets_after_the_last_record_stay() -> None:
     cut = changed(plain(0), (LAST_OFFSET_DELTA, 12))
     after, copy = copied(cut, plain(13), changed(plain(23), (LAST_OFFSET_DELTA, 14)))
     assert [(b.base_offset, b.last_offset, len(b.records)) for b in after] == [(0, 37, 30)]
-    assert copy.after["next_offset"] == 38
+    assert copy.after.next_offset == 38
 
 
 def test_records_beyond_the_last_offset_stay_alone() -> None:
@@ -461,7 +461,7 @@ def test_what_is_not_smaller_is_copied_and_counted() -> None:
     after, copy = copied(*batches, min_gain=0.99)
     assert len(after) == 3 and copy.left == 3
     assert copy.after == copy.before
-    assert copy.after["compression_types"] == ("gzip", "none") and copy.after["bytes"] == sum(map(len, batches))
+    assert copy.after.compression_types == ("gzip", "none") and copy.after.bytes == sum(map(len, batches))
 
 
 def test_the_bound_of_bytes_is_that_of_the_finished_batch() -> None:
@@ -497,7 +497,7 @@ def test_what_leaves_lies_between_batches_that_are_not_smaller(kind: int) -> Non
     batches = [plain(0), of_producer(1, is_transactional=True), plain(20), plain(30)]
     after, copy = copied(*batches, marks=marked({10: kind}), min_gain=0.99)
     assert [record[0] for batch in after for record in batch.records] == [*range(10), *range(20, 40)]
-    assert copy.after["batches"] == sum(bool(batch.records) for batch in after)
+    assert copy.after.batches == sum(bool(batch.records) for batch in after)
 
 
 def test_marks_are_for_v2_alone() -> None:
@@ -507,7 +507,7 @@ def test_marks_are_for_v2_alone() -> None:
     copy = RecompressThreads("gzip", batch_bytes=1 << 20, marks=marked({base: 3}))
     copy.feed(data, 0, out.extend)
     copy.finish(out.extend)
-    assert copy.after["records"] == 2 and copy.settled == 0
+    assert copy.after.records == 2 and copy.settled == 0
 
 
 @pytest.mark.parametrize(("below", "settled"), [(30, 3), (31, 4), (29, 3), (0, 0)])
@@ -545,4 +545,4 @@ def test_an_emptied_batch_is_that_of_the_log_cleaner(log_append_time: int) -> No
     assert bytes(out) == recordpress.empty_batch(
         10, 19, max_timestamp=max(T, log_append_time), timestamp_type=int(log_append_time > 0), partition_leader_epoch=4
     )
-    assert (copy.after["records"], copy.after["next_offset"], copy.dropped_records) == (0, 20, 10)
+    assert (copy.after.records, copy.after.next_offset, copy.dropped_records) == (0, 20, 10)

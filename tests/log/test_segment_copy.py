@@ -68,8 +68,8 @@ def test_a_batch_that_would_not_become_smaller_stays() -> None:
         out, recompressor = recoded(small + large, codec)
         assert codecs_of(out) == ["none"] * 10 + [codec] * 10
         assert (recompressor.already, recompressor.left) == (0, 10)
-        assert recompressor.after["compression_types"] == tuple(sorted({"none", codec}))
-        assert recompressor.after["bytes"] == len(out) and recompressor.after["batches"] == 20
+        assert recompressor.after.compression_types == tuple(sorted({"none", codec}))
+        assert recompressor.after.bytes == len(out) and recompressor.after.batches == 20
         assert digest(out) == digest(small + large) == recompressor.digest.hexdigest()
 
 
@@ -94,7 +94,7 @@ def test_joined_batches_that_would_not_become_smaller_stay() -> None:
         recordpress.write_records([draw.randbytes(10_000)], base_offset=i, compression_type="zstd") for i in range(9)
     )
     out, recompressor = recoded(data, "gzip", batch_bytes=50_000, min_gain=0.1)
-    assert (out, recompressor.left, recompressor.after["batches"]) == (data, 9, 9)
+    assert (out, recompressor.left, recompressor.after.batches) == (data, 9, 9)
     assert recompressor.after == recompressor.before
 
 
@@ -319,9 +319,9 @@ def test_old_magics(magic: int, codec: str) -> None:
     assert digest(out) == digest(data) == recompressor.digest.hexdigest()
     assert {batch.magic for batch in recordpress.read_batches(out)} == {magic}
     assert set(codecs_of(out)) == {codec}
-    assert recompressor.after["records"] == recompressor.before["records"] == 400
-    assert recompressor.after["batches"] == (400 if codec == "none" else 20)
-    assert recompressor.after["next_offset"] == 400
+    assert recompressor.after.records == recompressor.before.records == 400
+    assert recompressor.after.batches == (400 if codec == "none" else 20)
+    assert recompressor.after.next_offset == 400
 
 
 def test_zstd_needs_magic_2() -> None:

@@ -22,7 +22,7 @@ def pack(data: bytes, codec: str, level: int | None, batch_bytes: int, **options
     recompressor = RecompressThreads(codec, level, batch_bytes=batch_bytes, min_gain=None, **options)
     recompressor.feed(data, 0, out.extend)
     recompressor.finish(out.extend)
-    assert recompressor.after["bytes"] == len(out) and recompressor.before["bytes"] == len(data)
+    assert recompressor.after.bytes == len(out) and recompressor.before.bytes == len(data)
     assert recompressor.crc32c == recordpress.crc32c(out)
     return bytes(out)
 

@@ -23,10 +23,11 @@ from recordpress.files.read_back import COPY_RULE, publish_checked
 from recordpress.log._file_records import CHUNK_BYTES, FileRecords
 from recordpress.log._part import part_of
 from recordpress.log.check.build_sidecars import Indexes
+from recordpress.log.copy._content import SegmentContent
 from recordpress.log.copy._copy_log import CopyJob, CopyTask, describe_copy, segment_name
 from recordpress.log.copy._quarantine import damage_of_source
 from recordpress.log.copy._recompress_threads import RecompressThreads
-from recordpress.log.copy._segment_copy import SegmentContent, SegmentCopy, copy_segment, discard
+from recordpress.log.copy._segment_copy import SegmentCopy, copy_segment, discard
 from recordpress.log.copy.manifest import CopiedSegment
 from recordpress.log.findings import Finding
 
@@ -142,7 +143,7 @@ def _check_parts(
     digest = recompressor.digest.hexdigest()
     before = _sum([part.copy.before for part in parts], parts[-1].end, digest)
     after = _sum([part.copy.after for part in parts], size, digest)
-    read = (recompressor.before["records"], recompressor.before["batches"], recompressor.before["bytes"])
+    read = recompressor.before[:3]
     if read != (after.records, after.batches, size) or before.records != after.records:
         raise CorruptRecordError(
             f"the parts have {after}, but the copy has {read}", file=task.segment.url, rule=COPY_RULE

@@ -1,22 +1,14 @@
 from collections.abc import Callable
-from typing import TypedDict
 
 from typing_extensions import Buffer, disjoint_base
 
 from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.codecs.table import CodecTable
 from recordpress.log._digest import RecordDigest
+from recordpress.log.copy._content import SegmentContent
 from recordpress.log.copy._marks import Marks
 from recordpress.record.change_magic import LOST as LOST
 from recordpress.typing import Integer, Level
-
-class _Content(TypedDict):
-    records: int
-    control_records: int
-    batches: int
-    bytes: int
-    compression_types: tuple[str, ...]
-    next_offset: int | None
 
 @disjoint_base
 class Run: ...
@@ -55,6 +47,6 @@ class RecompressThreads:
     @property
     def lost(self) -> dict[str, int]: ...
     @property
-    def before(self) -> _Content: ...
+    def before(self) -> SegmentContent: ...
     @property
-    def after(self) -> _Content: ...
+    def after(self) -> SegmentContent: ...

@@ -24,6 +24,7 @@ from collections import deque
 from recordpress._arguments import MOST_THREADS
 from recordpress.codecs import DEFAULT_MAX_SIZE
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError, InvalidRecordError
+from recordpress.log.copy._content import SegmentContent
 from recordpress.log.copy._marks import NO_MARKS
 from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES
 from recordpress.record.change_magic import LOST
@@ -191,15 +192,10 @@ cdef class RecompressThreads:
     def after(self):
         return self._content(&self.written)
 
-    cdef dict _content(self, const content* c):
-        return {
-            "records": c.records,
-            "control_records": c.control_records,
-            "batches": c.batches,
-            "bytes": c.bytes,
-            "compression_types": tuple(sorted(name_of(self.table, i) for i in range(CODEC_ROWS) if c.codecs >> i & 1)),
-            "next_offset": c.next_offset if c.any else None,
-        }
+    cdef object _content(self, const content* c):
+        names = tuple(sorted(name_of(self.table, i) for i in range(CODEC_ROWS) if c.codecs >> i & 1))
+        next_offset = c.next_offset if c.any else None
+        return SegmentContent(c.records, c.batches, c.bytes, names, next_offset, self.digest.hexdigest())
 
     cdef int64_t _cut(self, InputView view, int64_t start) except -1:
         """Return the end of the run that begins at `start`: after a complete entry."""

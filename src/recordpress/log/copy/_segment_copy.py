@@ -9,29 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from recordpress.errors import CorruptRecordError
 from recordpress.files import FileSystem
 from recordpress.files.read_back import COPY_RULE, Look, publish_checked
 from recordpress.log._file_records import FileRecords
+from recordpress.log.copy._content import SegmentContent
 from recordpress.log.copy._recompress_threads import RecompressThreads
-
-if TYPE_CHECKING:
-    from recordpress.log.copy._recompress_threads import _Content
-
-
-@dataclass(frozen=True)
-class SegmentContent:
-    """Contents of a segment, from reading all of it."""
-
-    records: int
-    batches: int
-    bytes: int
-    compression_types: tuple[str, ...]
-    next_offset: int | None
-    digest: str
-    trailing_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,8 +48,8 @@ def copy_segment(
             writer.write(data)
 
         pass_through(file, recompressor, write, step)
-        before = content_of(recompressor.before, recompressor, file.size, file.trailing_bytes)
-        after = content_of(recompressor.after, recompressor, recompressor.after["bytes"])
+        before = recompressor.before._replace(bytes=file.size, trailing_bytes=file.trailing_bytes)
+        after = recompressor.after
         # settled batches at the end of a part may leave; describe_copy compares the ends of segments
         ends_alike = recompressor.settles or before.next_offset == after.next_offset
         if before.records != after.records or not ends_alike:
@@ -108,9 +92,9 @@ def pass_through(
     if step:
         step(file.trailing_bytes)
     whole = file.valid_bytes - file.file.start
-    if recompressor.before["bytes"] != whole:
+    if recompressor.before.bytes != whole:
         raise CorruptRecordError(
-            f"of {whole} bytes of entries {recompressor.before['bytes']} were read",
+            f"of {whole} bytes of entries {recompressor.before.bytes} were read",
             file=file.path,
             rule=COPY_RULE,
         )
@@ -118,17 +102,3 @@ def pass_through(
 
 def discard(data: object) -> None:
     """Drop what is handed out."""
-
-
-def content_of(
-    numbers: _Content, recompressor: RecompressThreads, size: int, trailing_bytes: int = 0
-) -> SegmentContent:
-    return SegmentContent(
-        records=numbers["records"],
-        batches=numbers["batches"],
-        bytes=size,
-        compression_types=numbers["compression_types"],
-        next_offset=numbers["next_offset"],
-        digest=recompressor.digest.hexdigest(),
-        trailing_bytes=trailing_bytes,
-    )

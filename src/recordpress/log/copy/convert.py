@@ -113,7 +113,7 @@ class ConvertJob(CopyJob):
         with segment.records() as file:
             recompressor = self._recompressor(int(self.threads), file.path, reading=True)
             pass_through(file, recompressor, discard)
-        if self.codec.compression_type is None and "zstd" in recompressor.before["compression_types"]:
+        if self.codec.compression_type is None and "zstd" in recompressor.before.compression_types:
             raise InvalidArgumentError(
                 f"{segment.url} has batches under zstd, which magic {self.magic} does not support: "
                 "give another compression_type",

@@ -415,4 +415,4 @@ def _measure(part: Segment, segment: Segment, ways: Sequence[_Way]) -> _Measured
         finally:
             for each in recompressors:
                 each.close()
-        return _Measured(file.size - file.file.start, [each.after["bytes"] for each in recompressors], seconds)
+        return _Measured(file.size - file.file.start, [each.after.bytes for each in recompressors], seconds)
