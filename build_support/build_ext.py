@@ -1,8 +1,6 @@
 """The build_ext command: .pyx to C under build/cython, C to objects in parallel, and these to one shared object."""
 
-import contextlib
 import functools
-import io
 import os
 import re
 import runpy
@@ -16,7 +14,7 @@ from setuptools import Extension
 from setuptools.command import build_ext as setuptools_build_ext
 from setuptools.modified import newer_group
 
-from build_support import libraries
+from build_support import libraries, translate
 
 DIRECTIVES = {
     "language_level": "3",
@@ -99,31 +97,17 @@ class build_ext(setuptools_build_ext.build_ext):
 
     def translated(self, extension, libraries_of):
         """An Extension of each module, with its C file."""
-        from Cython.Build import cythonize
-
-        modules = [
+        shared = f"recordpress.{tables()['SHARED']}"
+        counter = Counter("modules translated to C")
+        written = translate.translate(list(libraries_of), shared, DIRECTIVES, self.force, counter.at)
+        return [
             Extension(
                 source.removeprefix("src/").removesuffix(".pyx").replace("/", "."),
-                [source],
+                [c_file],
                 include_dirs=extension.include_dirs,
-                libraries=list(names),
             )
-            for source, names in libraries_of.items()
+            for source, c_file in written.items()
         ]
-        shared = f"recordpress.{tables()['SHARED']}"
-        written = Path("src", *shared.split(".")).with_suffix(".c")  # by Cython, below the build directory
-        Path("build", "cython", written).parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.redirect_stdout(Translated()):
-            return cythonize(
-                [*modules, Extension(shared, [str(written)])],
-                shared_utility_qualified_name=shared,
-                shared_utility_features_disabled=["MemoryView"],  # no module has any; they would take up 100 kB
-                module_name=shared,  # of the module that is written; the others have theirs
-                build_dir="build/cython",
-                compiler_directives=DIRECTIVES,
-                include_path=["src"],
-                force=self.force,
-            )
 
     def compiled(self, module, flags):
         """The object of a module, made again when its C file or one of our headers has changed."""
@@ -140,18 +124,16 @@ class build_ext(setuptools_build_ext.build_ext):
         return target
 
 
-class Translated(io.TextIOBase):
-    """Reader of the line that Cython prints for each module, ``[12/95] Cythonizing ...``: prints one now and then."""
+class Counter:
+    """Prints how far a step is, now and then."""
 
-    def __init__(self):
-        self.said = time.monotonic()
+    def __init__(self, what):
+        self.what, self.said = what, time.monotonic()
 
-    def write(self, text):
-        number = re.match(r"\[ *(\d+)/(\d+)\]", text)
-        if number and time.monotonic() - self.said >= SECONDS:
+    def at(self, done, total):
+        if time.monotonic() - self.said >= SECONDS:
             self.said = time.monotonic()
-            say(f"{int(number[1]) - 1} of {number[2]} modules translated to C")
-        return len(text)
+            say(f"{done} of {total} {self.what}")
 
 
 def say(text):

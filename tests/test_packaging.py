@@ -105,14 +105,26 @@ def test_links_of_the_readme_work_on_a_package_index():
 def test_a_build_is_never_silent_for_long(monkeypatch, capsys):
     from build_support import build_ext
 
+    counter = build_ext.Counter("modules translated to C")
     monkeypatch.setattr(build_ext, "SECONDS", 0)
-    translated = build_ext.Translated()
-    for text in ("[ 2/95] Cythonizing src/recordpress/_buffers.pyx", "\n"):
-        translated.write(text)
+    counter.at(1, 95)
     assert capsys.readouterr().err == "recordpress: 1 of 95 modules translated to C\n"
     monkeypatch.setattr(build_ext, "SECONDS", 3600)
-    translated.write("[ 3/95] Cythonizing src/recordpress/_status.pyx")
+    counter.at(2, 95)
     assert capsys.readouterr().err == ""
+
+
+def test_a_module_is_translated_again_when_a_declaration_below_it_changes():
+    from Cython.Build.Dependencies import create_dependency_tree
+    from Cython.Compiler.Main import Context
+
+    from build_support import translate
+
+    tree = create_dependency_tree(Context(["src"], {}), quiet=True)
+    for module in ("columns/_gather", "adapters/_kafka_reading", "_status"):
+        source = f"src/recordpress/{module}.pyx"
+        known = {os.path.relpath(path, ROOT) for path in tree.all_dependencies(str(ROOT / source))}
+        assert translate._below(source) == {path for path in known if path.startswith("src/") and path.endswith(".pxd")}
 
 
 def test_sdist_holds_nothing_built(unpacked):
