@@ -57,6 +57,13 @@ def test_the_broker_counts_a_batch_as_it_is_compressed(codec: str) -> None:
     assert found.limits[0].over == 1  # a separate batch
 
 
+def test_a_batch_that_cannot_become_smaller_is_rejected() -> None:
+    """Kafka's producer sends it again and again until the delivery times out."""
+    size = len(recordpress.write_records([NOISE]))
+    found = recordpress.fits([NOISE, b""], batch_size=1000, topic_config={"max.message.bytes": size})
+    assert (found.batches, found.rejected, found.rejections[0].limit) == (0, 2, "max.message.bytes")
+
+
 def test_a_segment_holds_every_batch() -> None:
     size = len(recordpress.write_records([NOISE]))
     assert recordpress.fits([NOISE], topic_config={"segment.bytes": size}, broker_version="3.9")

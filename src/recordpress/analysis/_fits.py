@@ -26,7 +26,8 @@ MOST_LISTED = 100  # rejections; `Fits.rejected` counts all of them
 LONGEST_LINE = 1 << 30  # bytes: half of what an int32 length allows, in memory at once
 LINES_AT_ONCE = 1 << 22  # bytes
 
-_TOO_LARGE, _LIST_TOO_LARGE = 10, 18  # error codes of Produce
+_TIMED_OUT, _TOO_LARGE, _LIST_TOO_LARGE = 7, 10, 18  # error codes of Produce
+_NEVER = 1 << 62  # ms: the clock of the trial does not move
 _COLUMNS = ["offset", "timestamp", "key", "value", "headers"]
 
 # What stands at the limits: who looks at what, and where Kafka has it.
@@ -188,7 +189,7 @@ def check_records(
 
     def accumulator() -> BatchAccumulator:
         # the clock stands still: batches linger until they are full
-        return BatchAccumulator(**producer, linger_ms=1, estimator=estimator, delivery_timeout_ms=2**62, codecs=codecs)
+        return BatchAccumulator(**producer, linger_ms=1, estimator=estimator, delivery_timeout_ms=_NEVER, codecs=codecs)
 
     def log() -> PartitionLog:
         return PartitionLog(**broker, codecs=codecs)
@@ -308,6 +309,7 @@ class _Trial:
             self._append(self.found.records, row)
             self.found.records += 1
         self.producer.run(self._send, flush=True)
+        self.producer.expire(_NEVER)  # parts that cannot become smaller
 
     def _append(self, number: int, row: Record) -> None:
         size = self.producer.upper_bound(row.value, row.key, row.headers)
@@ -338,7 +340,9 @@ class _Trial:
 
     def _answered(self, number: int, offset: int | None, metadata: Any, error: ProduceError | None) -> None:
         if error is not None:
-            limit = {_TOO_LARGE: self.message, _LIST_TOO_LARGE: self.segment}.get(error.code or 0)
+            limit = {_TIMED_OUT: self.message, _TOO_LARGE: self.message, _LIST_TOO_LARGE: self.segment}.get(
+                error.code or 0
+            )
             self._reject(number, offset, limit, self.sent, self.error)
 
     def _reject(self, number: int, offset: int | None, limit: Limit | None, size: int, error: str) -> None:
