@@ -42,7 +42,7 @@ FOR_SIZE = {
     "_sealed",
     "_threads",
     *(f"codecs.{name}" for name in ("_registry", "_zstd_dictionary", "table")),
-    *(f"columns.{name}" for name in ("_input", "_result_stream")),
+    "columns._result_stream",
     *(f"broker.{name}" for name in ("_analyze", "_message_validator", "_validator")),
     "log._header_walk",
     *(f"log.copy.{name}" for name in ("_change_entry_magic", "_recompress_entries", "_recompress_threads")),

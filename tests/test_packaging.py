@@ -121,7 +121,7 @@ def test_a_module_is_translated_again_when_a_declaration_below_it_changes():
     from build_support import translate
 
     tree = create_dependency_tree(Context(["src"], {}), quiet=True)
-    for module in ("columns/_gather", "adapters/_kafka_reading", "_status"):
+    for module in ("columns/_gather", "adapters/_kafka_python", "_status"):
         source = f"src/recordpress/{module}.pyx"
         known = {os.path.relpath(path, ROOT) for path in tree.all_dependencies(str(ROOT / source))}
         assert translate._below(source) == {path for path in known if path.startswith("src/") and path.endswith(".pxd")}

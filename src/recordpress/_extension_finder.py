@@ -34,7 +34,6 @@ LIBRARIES = {
     "_libraries": ("libzstd", "liblz4", "libdeflate", "libxxhash"),
     "columns._roundtrip_loss": (),
     "columns._arrow_out": (),
-    "columns._values": (),
     "columns._columns": (),
     "record.decode": (),
     "record.fields": (),
@@ -45,7 +44,6 @@ LIBRARIES = {
     "columns._gather": (),
     "columns._select_batches": (),
     "columns._decode": (),
-    "columns._options": (),
     "columns._iterate": (),
     "columns._read": (),
     "columns._result_stream": (),
@@ -66,7 +64,6 @@ LIBRARIES = {
     "record.change_magic": (),
     "columns._arrow_in": (),
     "columns._by_value": (),
-    "columns._input": (),
     "columns._write": (),
     "columns.column_rows": (),
     "producer._packing": (),
@@ -87,9 +84,7 @@ LIBRARIES = {
     "adapters._entry": (),
     "adapters._open_batch": (),
     "adapters._aiokafka": (),
-    "adapters._aiokafka_building": (),
-    "adapters._kafka_reading": (),
-    "adapters._kafka_building": (),
+    "adapters._kafka_python": (),
 }
 
 FILE = "_native"  # and the suffix of extension modules

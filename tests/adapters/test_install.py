@@ -205,7 +205,7 @@ def test_a_producer_of_aiokafka_makes_adapter_batches() -> None:
         producer = AIOKafkaProducer(bootstrap_servers="nobody:1", compression_type="zstd")
         batch = producer.create_batch()
         assert (type(batch) is AIOKAFKA.adapter.BatchBuilder) is HAS_BATCH_BUILDER
-        assert type(batch._builder).__module__ == "recordpress.adapters._aiokafka_building"
+        assert type(batch._builder).__module__ == "recordpress.adapters._aiokafka"
         batch.append(key=None, value=b"v", timestamp=None)
         await producer.stop()
         return batch.size()

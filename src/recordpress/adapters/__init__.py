@@ -2,8 +2,8 @@
 
 ::
 
-    aiokafka        _aiokafka, _aiokafka_building: its classes; install() puts them under the client
-    kafka_python    _kafka_reading, _kafka_building: the same for kafka-python, which is imported as `kafka`
+    aiokafka        _aiokafka: its classes; install() puts them under the client
+    kafka_python    _kafka_python: the same for kafka-python, which is imported as `kafka`
                     _entry          what both read: a record set, an entry, its records, lazily
                     _open_batch     a batch that is being filled, and what both build of it
                     _client         what differs: the client's exceptions, and its say on codecs

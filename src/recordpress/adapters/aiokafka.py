@@ -25,15 +25,17 @@ import aiokafka.errors as _errors
 from aiokafka.record import control_record as _control
 
 from recordpress._arguments import INT64_MAX as _MOST, integer as _integer
-from recordpress.adapters import _aiokafka, _aiokafka_building
+from recordpress.adapters import _aiokafka
 from recordpress.adapters._aiokafka import (
+    BatchBuilder,
     DefaultRecord,
     DefaultRecordBatch,
+    DefaultRecordBatchBuilder,
     LegacyRecord,
     LegacyRecordBatch,
+    LegacyRecordBatchBuilder,
     MemoryRecords,
 )
-from recordpress.adapters._aiokafka_building import BatchBuilder, DefaultRecordBatchBuilder, LegacyRecordBatchBuilder
 from recordpress.adapters._aiokafka_columns import ColumnsReader
 from recordpress.adapters._aiokafka_sending import SentColumns, send_table as _send_table
 from recordpress.adapters._codecs import (
@@ -132,7 +134,6 @@ _decoders = decoders(_client, "aiokafka")
 gzip_decode, snappy_decode = _decoders["gzip_decode"], _decoders["snappy_decode"]
 lz4_decode, zstd_decode = _decoders["lz4_decode"], _decoders["zstd_decode"]
 _aiokafka.use(_client)
-_aiokafka_building.use(_client)
 
 _CODECS = "has_gzip has_lz4 has_snappy has_zstd gzip_decode gzip_encode lz4_decode lz4_encode"
 _NAMES = {

@@ -26,7 +26,7 @@ import kafka.errors as _errors
 from kafka.record import abc as _abc, default_records as _default, legacy_records as _legacy
 
 from recordpress._arguments import INT64_MAX as _MOST, integer as _integer
-from recordpress.adapters import _kafka_building, _kafka_reading
+from recordpress.adapters import _kafka_python
 from recordpress.adapters._codecs import (
     calc_crc32,
     calc_crc32c,
@@ -42,8 +42,8 @@ from recordpress.adapters._codecs import (
 )
 from recordpress.adapters._fetched import ColumnChoice as _ColumnChoice, refuse_functions as _refuse_functions
 from recordpress.adapters._install import Adapter, calls_of, check_version
-from recordpress.adapters._kafka_building import MemoryRecordsBuilder
 from recordpress.adapters._kafka_columns import ColumnsPoll as _ColumnsPoll, take_over as _take_over
+from recordpress.adapters._kafka_python import MemoryRecordsBuilder
 from recordpress.adapters._kafka_sending import SentColumns, send_table as _send_table
 from recordpress.adapters._open_batch import DefaultRecordMetadata, LegacyRecordMetadata
 from recordpress.adapters._packed import SentBatch, producer_table as _producer_table
@@ -101,7 +101,7 @@ __all__ = [
 check_version("kafka-python", (3, 0), (3, 1))
 
 
-class DefaultRecord(_kafka_reading.DefaultRecord, _abc.ABCRecord):
+class DefaultRecord(_kafka_python.DefaultRecord, _abc.ABCRecord):
     """Record of a v2 batch.
 
     Attributes
@@ -127,7 +127,7 @@ class DefaultRecord(_kafka_reading.DefaultRecord, _abc.ABCRecord):
     __slots__ = ()
 
 
-class ControlRecord(_kafka_reading.ControlRecord, DefaultRecord):
+class ControlRecord(_kafka_python.ControlRecord, DefaultRecord):
     """Record of a control batch, with its version and type.
 
     Attributes
@@ -147,7 +147,7 @@ class ControlRecord(_kafka_reading.ControlRecord, DefaultRecord):
     __slots__ = ()
 
 
-class LegacyRecord(_kafka_reading.LegacyRecord, _abc.ABCRecord):
+class LegacyRecord(_kafka_python.LegacyRecord, _abc.ABCRecord):
     """Message of v0 or v1.
 
     Attributes
@@ -170,7 +170,7 @@ class LegacyRecord(_kafka_reading.LegacyRecord, _abc.ABCRecord):
     __slots__ = ()
 
 
-class DefaultRecordBatch(_kafka_reading.DefaultRecordBatch, _default.DefaultRecordBase, _abc.ABCRecordBatch):
+class DefaultRecordBatch(_kafka_python.DefaultRecordBatch, _default.DefaultRecordBase, _abc.ABCRecordBatch):
     """v2 batch: header attributes, and iteration over its records.
 
     Attributes
@@ -198,7 +198,7 @@ class DefaultRecordBatch(_kafka_reading.DefaultRecordBatch, _default.DefaultReco
     __slots__ = ()
 
 
-class LegacyRecordBatch(_kafka_reading.LegacyRecordBatch, _abc.ABCRecordBatch, _legacy.LegacyRecordBase):
+class LegacyRecordBatch(_kafka_python.LegacyRecordBatch, _abc.ABCRecordBatch, _legacy.LegacyRecordBase):
     """Message of v0 or v1, alone or a wrapper of compressed messages.
 
     Attributes
@@ -220,7 +220,7 @@ class LegacyRecordBatch(_kafka_reading.LegacyRecordBatch, _abc.ABCRecordBatch, _
     __slots__ = ()
 
 
-class MemoryRecords(_kafka_reading.MemoryRecords, _abc.ABCRecords):
+class MemoryRecords(_kafka_python.MemoryRecords, _abc.ABCRecords):
     """Entries of a record set, up to the first incomplete one.
 
     Attributes
@@ -243,7 +243,7 @@ class MemoryRecords(_kafka_reading.MemoryRecords, _abc.ABCRecords):
 
 
 class DefaultRecordBatchBuilder(
-    _kafka_building.DefaultRecordBatchBuilder, _default.DefaultRecordBase, _abc.ABCRecordBatchBuilder
+    _kafka_python.DefaultRecordBatchBuilder, _default.DefaultRecordBase, _abc.ABCRecordBatchBuilder
 ):
     """Builder of a v2 batch: append(), then build().
 
@@ -266,7 +266,7 @@ class DefaultRecordBatchBuilder(
 
 
 class LegacyRecordBatchBuilder(
-    _kafka_building.LegacyRecordBatchBuilder, _abc.ABCRecordBatchBuilder, _legacy.LegacyRecordBase
+    _kafka_python.LegacyRecordBatchBuilder, _abc.ABCRecordBatchBuilder, _legacy.LegacyRecordBase
 ):
     """Builder of v0 or v1 messages, in a wrapper if they are compressed.
 
@@ -333,8 +333,8 @@ def zstd_encode(payload: Buffer) -> bytes:
 _DEFAULT = "ControlRecord DefaultRecord DefaultRecordBatch DefaultRecordBatchBuilder DefaultRecordMetadata"
 _LEGACY = "LegacyRecord LegacyRecordBatch LegacyRecordBatchBuilder LegacyRecordMetadata"
 _CODECS = "has_gzip has_lz4 has_snappy has_zstd gzip_decode gzip_encode snappy_decode snappy_encode zstd_decode"
-_kafka_reading.use(_client, {name: globals()[name] for name in f"{_DEFAULT} {_LEGACY}".split()})
-_kafka_building.use(_client, MemoryRecords, _errors.UnsupportedVersionError, _errors.IllegalStateError)
+_CLASSES = {name: globals()[name] for name in f"{_DEFAULT} {_LEGACY} MemoryRecords".split()}
+_kafka_python.use(_client, _CLASSES, _errors.UnsupportedVersionError, _errors.IllegalStateError)
 
 _adapter = Adapter(
     "kafka",

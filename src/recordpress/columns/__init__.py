@@ -11,7 +11,7 @@
     _match    rows that a search looks for
     header_table  one row per batch, from headers alone ─► _arrow_out
     _by_value a codec or a checksum over each value of a column
-    _write    _arrow_in ─► _input ─► column_rows ─► recordpress.record.set_writer
+    _write    _arrow_in ─► column_rows ─► recordpress.record.set_writer
     column_rows  the rows, also for rooms that cut batches themselves
 
 `_arrow_out` hands arrays out through the Arrow C data interface, `_arrow_in` takes them in.

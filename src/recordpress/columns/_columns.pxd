@@ -1,14 +1,69 @@
 """Columns: Arrow arrays that recordpress made, as Python sees them."""
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, int8_t, uint32_t, uint8_t
 
-from recordpress.columns._arrow_out cimport chunk_data, part
-from recordpress.columns._values cimport value_kind
+from recordpress.columns._arrow_out cimport array_data, chunk_data, part
 
+# How the values of an array are read. Kinds up to INT64 are numbers.
+ctypedef enum value_kind:
+    BOOL, INT8, INT16, INT32, UINT32, INT64, BINARY, LARGE_BINARY, BINARY_VIEW, STRING, TIMESTAMP_MS, TIMESTAMP_US
+    HEADERS
+
+# Bytes of a value where they lie.
+ctypedef struct bytes_slice:
+    const uint8_t* data
+    int64_t size          # -1: null
+
+cdef enum:
+    VIEW_INLINED = 12    # bytes of a value that a binary view holds itself
+
+cdef inline bint is_valid_at(const array_data* a, int64_t i) noexcept nogil:
+    cdef const uint8_t* bits = <const uint8_t*>a.buffers[0]
+    return bits == NULL or bits[i >> 3] >> (i & 7) & 1
+
+cdef inline bytes_slice slice_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil:
+    cdef bytes_slice found
+    cdef int64_t start, end
+    cdef const int32_t* view  # size, then the bytes, or the first four, a buffer's number, and where they lie in it
+    found.data, found.size = b"", -1
+    if not is_valid_at(a, i):
+        return found
+    if kind == BINARY_VIEW:
+        view = <const int32_t*>a.buffers[1] + 4 * i
+        found.size = view[0]
+        if view[0] <= VIEW_INLINED:
+            found.data = <const uint8_t*>(view + 1)
+        else:
+            found.data = <const uint8_t*>a.buffers[2 + view[2]] + view[3]
+        return found
+    if kind == LARGE_BINARY:
+        start, end = (<const int64_t*>a.buffers[1])[i], (<const int64_t*>a.buffers[1])[i + 1]
+    else:
+        start, end = (<const int32_t*>a.buffers[1])[i], (<const int32_t*>a.buffers[1])[i + 1]
+    found.size = end - start
+    if found.size:  # there may be no data at all
+        found.data = <const uint8_t*>a.buffers[2] + start
+    return found
+
+cdef inline int64_t number_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil:
+    """Return the number of row i, or the time: its milliseconds or microseconds."""
+    cdef const void* values = a.buffers[1]
+    if kind == BOOL:
+        return (<const uint8_t*>values)[i >> 3] >> (i & 7) & 1
+    if kind == INT8:
+        return (<const int8_t*>values)[i]
+    if kind == INT16:
+        return (<const int16_t*>values)[i]
+    if kind == INT32:
+        return (<const int32_t*>values)[i]
+    if kind == UINT32:
+        return (<const uint32_t*>values)[i]
+    return (<const int64_t*>values)[i]
+
+cdef value_kind kind_of(str format) except *
 
 cdef class ArrowRows:
     cdef object consumed(self, consumer)
-
 
 cdef class Columns(ArrowRows):
     cdef tuple _fields            # of Field
@@ -29,7 +84,6 @@ cdef class Columns(ArrowRows):
     @staticmethod
     cdef Columns of_parts(tuple fields, part* parts, int64_t n_parts)
 
-
 cdef class Column:
     cdef Columns _columns
     cdef int64_t _number
@@ -40,7 +94,6 @@ cdef class Column:
 
     @staticmethod
     cdef Column make(Columns columns, int64_t number)
-
 
 # (first row, number of rows) of a slice as pyarrow has it
 cdef object bounds_of(object start, object length, int64_t rows)

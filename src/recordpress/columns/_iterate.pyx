@@ -24,9 +24,8 @@ from recordpress._status cimport error_of, place, place_at, place_of
 from recordpress._threads cimport Threads
 from recordpress.columns._columns cimport Columns
 from recordpress.columns._gather cimport builder, builder_free
-from recordpress.columns._options cimport Options
 from recordpress.columns._plan cimport failure
-from recordpress.columns._read cimport Window, window_of
+from recordpress.columns._read cimport Options, Window, window_of
 from recordpress.columns._roundtrip_loss cimport NOTHING, loss, loss_of_both
 from recordpress.columns._select_batches cimport (
     AT_BOUND, GOES_BACK, aborted_transaction, refuse_early, walk, walk_copy, walk_free,

@@ -15,14 +15,13 @@ from recordpress._c.python cimport references
 from recordpress._c.wire cimport RP_OK
 from recordpress._threads cimport Threads, task
 from recordpress.columns._arrow_out cimport array_data, part
-from recordpress.columns._columns cimport Columns
+from recordpress.columns._columns cimport (
+    BINARY, BINARY_VIEW, BOOL, HEADERS, INT32, INT64, LARGE_BINARY, STRING, TIMESTAMP_MS, TIMESTAMP_US, UINT32, Columns,
+    bytes_slice, is_valid_at, kind_of, number_at, slice_at, value_kind,
+)
 from recordpress.columns._text cimport (
     AS_BASE64, AS_HEX, AS_JSON, AS_SIZE, AS_UTF8, put, put_csv_bytes, put_csv_quoted, put_json_bytes, put_json_text,
     put_number, put_utf8, room, shown_as,
-)
-from recordpress.columns._values cimport (
-    BINARY, BINARY_VIEW, BOOL, HEADERS, INT32, INT64, LARGE_BINARY, STRING, TIMESTAMP_MS, TIMESTAMP_US, UINT32,
-    bytes_slice, is_valid_at, kind_of, number_at, slice_at, value_kind,
 )
 
 from collections import deque

@@ -6,11 +6,11 @@ from libc.string cimport memchr, memcmp
 
 from recordpress._buffers cimport InputView
 from recordpress.columns._arrow_out cimport array_data, part
-from recordpress.columns._columns cimport Columns
-from recordpress.columns._values cimport BINARY, STRING, bytes_slice, is_valid_at, kind_of, slice_at, value_kind
+from recordpress.columns._columns cimport (
+    BINARY, STRING, Columns, bytes_slice, is_valid_at, kind_of, slice_at, value_kind,
+)
 
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
-
 
 # The bytes to look for; data NULL: anything matches.
 ctypedef struct wanted:

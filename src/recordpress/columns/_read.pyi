@@ -1,12 +1,18 @@
 from collections.abc import Iterable
-from typing import Self
+from typing import Any, Self
 
 from typing_extensions import Buffer, disjoint_base
 
 from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.columns._columns import Columns
-from recordpress.columns._options import Options
 from recordpress.typing import BinaryType, HeaderChecksum, Integer, Time, TimestampUnit
+
+DEFAULT: tuple[str, ...]
+NAMES: tuple[str, ...]
+
+@disjoint_base
+class Options:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
 @disjoint_base
 class Window:

@@ -28,12 +28,11 @@ from recordpress._status cimport check
 from recordpress.codecs.codec cimport CODEC_ROWS, codec_table, row_of
 from recordpress.codecs.table cimport CodecTable, level_of, name_of, table_of
 from recordpress.columns._arrow_in cimport ABSENT, ArrowSource, extent_of, is_null, number_of
-from recordpress.columns._input cimport (
-    BASE_OFFSET, IS_CONTROL, IS_TRANSACTIONAL, N_BATCH_COLUMNS, PARTITION_LEADER_EPOCH, PRODUCER_EPOCH, PRODUCER_ID,
-    SEQUENCE, columns_of, has_null_rows, input_columns, input_types, types_of,
-)
 from recordpress.columns._roundtrip_loss cimport refuse_lost
-from recordpress.columns.column_rows cimport ROWS, fill_rows, offset_at
+from recordpress.columns.column_rows cimport (
+    BASE_OFFSET, IS_CONTROL, IS_TRANSACTIONAL, N_BATCH_COLUMNS, PARTITION_LEADER_EPOCH, PRODUCER_EPOCH, PRODUCER_ID,
+    ROWS, SEQUENCE, columns_of, fill_rows, has_null_rows, input_columns, input_types, offset_at, types_of,
+)
 from recordpress.columns.header_table cimport BatchTable
 from recordpress.record.encode cimport (
     MAX_SET_SIZE, NO_TIMESTAMP, batch_options, keep_header, options_of, signature_with_options,

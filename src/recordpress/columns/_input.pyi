@@ -1,1 +1,0 @@
-NAMES: tuple[str, ...]
