@@ -41,7 +41,7 @@ say = @echo "recordpress: $(1)" >&2
 
 ##@ Start here
 
-demo: $(STAMPS)/with-demo $(INSTALLED) java  ## Read, query, recompress and verify Kafka logs in Spark
+demo: demo-takes $(STAMPS)/with-demo $(INSTALLED) java  ## Read, query, recompress and verify Kafka logs in Spark
 	$(PYTHON) demo/demo.py
 
 test: $(TESTING) java  ## Run the tests that need no other process (TESTS="tests/record -k name")
@@ -113,6 +113,10 @@ release: $(STAMPS)/with-release  ## Check the requirements of a release, then ta
 
 # --- unlisted targets: steps of the targets above
 
+demo-takes:
+	@build_support/debian.sh --count build java
+	$(if $(wildcard $(INSTALLED)),,$(call say,a first demo takes about five minutes on two cores and 1 GB of disk, and pip keeps 0.5 GB in its cache))
+
 build: $(INSTALLED)
 
 sdist: $(STAMPS)/with-build
@@ -178,7 +182,7 @@ release-takes := a minute (zig is a download of 90 MB)
 
 $(STAMPS)/with-%: pyproject.toml | $(MADE)
 	$(call say,installing the packages of "$*": $($*-takes))
-	$(PYTHON) -m pip install -q --group $*
+	$(PYTHON) -m pip install --no-input --group $* | grep --line-buffered -v '^Requirement already satisfied'; exit $${PIPESTATUS[0]}
 	@touch $@
 
 $(BUILT): $(SOURCES) $(STAMPS)/with-build
@@ -196,4 +200,4 @@ $(CURRENT)/.ready: build_support/static_libraries.py | $(MADE)
 	touch $@
 
 .PHONY: demo test check test-all lint types mypy sanitize sanitize-threads fuzz ci full docs bench wheels release \
-  build test-slow sdist origins bench-smoke bench-current clean clean-all help system java libsnappy shells
+  demo-takes build test-slow sdist origins bench-smoke bench-current clean clean-all help system java libsnappy shells

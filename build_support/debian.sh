@@ -14,6 +14,7 @@
 #   debian.sh wheels           what compiles the libraries of wheels for x86_64
 #   debian.sh wheels-aarch64   the cross compiler for those of wheels for 64-bit ARM
 #   debian.sh roots            what makes file systems of other systems, to try wheels out
+#   debian.sh --count build java   only say how many packages these groups would install, dependencies included
 # PYTHON3 names the interpreter that the virtual environment is made of.
 set -euo pipefail
 python=${PYTHON3:-python3}
@@ -108,6 +109,15 @@ group_roots() {
   need maven mvn --version
 }
 
+if [ "${1:-}" = --count ]; then
+  shift
+  for group; do "group_$group"; done
+  [ ${#missing[@]} -gt 0 ] || { say "Debian packages to install: none"; exit 0; }
+  all=$(apt-get -s -qq install --no-install-recommends "${missing[@]}" 2>/dev/null | grep -c '^Inst ') ||
+    all="at least ${#missing[@]}" # without lists of packages apt-get does not know what they need
+  say "Debian packages to install: $all, for ${missing[*]}"
+  exit 0
+fi
 for group; do "group_$group"; done
 [ ${#missing[@]} -gt 0 ] || exit 0
 

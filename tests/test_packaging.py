@@ -114,6 +114,13 @@ def test_a_build_is_never_silent_for_long(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_demo_says_first_which_packages_it_will_install():
+    counted = [str(ROOT / "build_support" / "debian.sh"), "--count", "java"]
+    environment = os.environ | {"JAVA_HOME": "/nowhere", "PYTHON3": sys.executable}
+    said = subprocess.run(counted, env=environment, capture_output=True, text=True, check=True).stderr
+    assert re.match(r"recordpress: Debian packages to install: (at least )?[1-9]\d*, for default-jre-headless\n", said)
+
+
 def test_a_module_is_translated_again_when_a_declaration_below_it_changes():
     from Cython.Build.Dependencies import create_dependency_tree
     from Cython.Compiler.Main import Context
