@@ -220,9 +220,10 @@ def size_of(segment: Segment) -> int:
 
 def with_last(segments: Iterable[Segment]) -> tuple[Segment, ...]:
     """Return the segments, with the last one marked as such."""
-    found = [replace(segment, is_last=False) for segment in segments]
-    if found:
-        found[-1] = replace(found[-1], is_last=True)
+    found = list(segments)
+    for number, segment in enumerate(found, 1):
+        if segment.is_last != (number == len(found)):
+            found[number - 1] = replace(segment, is_last=not segment.is_last)
     return tuple(found)
 
 
