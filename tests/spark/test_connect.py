@@ -57,6 +57,57 @@ spark.stop()
 Path(target, "found.json").write_text(json.dumps(found))
 """
 
+BEFORE_THE_SESSION = """
+import json, sys
+import recordpress.spark
+from pyspark.sql import SparkSession
+
+url, logs, target = sys.argv[1:]
+spark = SparkSession.builder.remote(url).getOrCreate()
+rows = spark.range(3).selectExpr("CAST(id AS STRING) AS value")
+
+def read():
+    return spark.read.format("recordpress").load(logs).count()
+
+def load():
+    return spark.read.load(logs, format="RecordPress").count()
+
+def save():
+    rows.write.format("recordpress").option("topic", "t").option("partitions", 1).mode("append").save(target)
+
+def read_stream():
+    return spark.readStream.format("recordpress").load(logs).isStreaming
+
+def write_stream():
+    stream = spark.readStream.format("rate").load().selectExpr("CAST(value AS STRING)").writeStream
+    return str(stream.format("recordpress"))
+
+said = {}
+for action in (read, load, save, read_stream, write_stream):
+    try:
+        said[action.__name__] = action()
+    except ImportError as error:
+        said[action.__name__] = str(error)
+print(json.dumps(said))
+"""
+AFTER_THE_SESSION = """
+import sys
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+import recordpress.spark  # its ship() may help
+try:
+    spark.read.format("recordpress")
+except ImportError as error:
+    print(error)
+"""
+
+
+def printed(code: str, *arguments: str) -> str:
+    command = [sys.executable, "-W", "ignore", "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-5000:]
+    return done.stdout
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -95,3 +146,21 @@ def test_jobs(found: dict[str, Any]) -> None:
 
 def test_functions_of_columns(found: dict[str, Any]) -> None:
     assert found["functions"] == [0xE3069283, None]  # RFC 3720's check value
+
+
+def test_the_import_alone_is_enough(server: str, tmp_path: Path) -> None:
+    found = json.loads(printed(BEFORE_THE_SESSION, server, str(LOGS), str(tmp_path)))
+    assert (found["read"], found["load"], found["read_stream"]) == (24100, 24100, True)
+
+
+def test_a_server_without_recordpress(bare_python: Path, tmp_path: Path) -> None:
+    """Each call that names the format raises one sentence, not the error of the server."""
+    sentence = (
+        f"recordpress.spark: {bare_python}, with which the Spark Connect server plans reads and writes, has no "
+        "recordpress: install it there, or start the server with PYSPARK_PYTHON set to a Python that has it"
+    )
+    environment = {name: value for name, value in environment_of(bare_python).items() if name != "PYTHONPATH"}
+    with connect_server(tmp_path, "local[1]", environment) as url:
+        found = json.loads(printed(BEFORE_THE_SESSION, url, str(LOGS), str(tmp_path / "written")))
+        assert found == dict.fromkeys(("read", "load", "save", "read_stream", "write_stream"), sentence)
+        assert printed(AFTER_THE_SESSION, url) == sentence + "\n"

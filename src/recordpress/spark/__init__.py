@@ -8,6 +8,7 @@
     functions                      compress, decompress, crc32c, read_record_set, write_record_set
     _inventory, _estimate, ...     one module per job; _jobs plans and _run distributes their tasks
     _environment                   the packages and the Python that Spark needs: checked by importing this package
+    _connect                       the Python of a Spark Connect server: checked by format("recordpress")
     _without_recordpress           the error of an executor whose Python has no recordpress
 
 Executors open the files themselves: only paths and numbers pass through the driver. Spark finds the data source
@@ -16,11 +17,12 @@ one session.
 """
 
 from recordpress._lazy import exports
-from recordpress.spark import _environment
+from recordpress.spark import _connect, _environment
 
 __getattr__, __dir__, __all__ = exports(__name__, __file__)
 
 if (_active := _environment.prepare()) is not None:
-    from recordpress.spark._session import register
+    from recordpress.spark._session import register_unchecked
 
-    register(_active)
+    register_unchecked(_active)
+_connect.watch(lambda session: __getattr__("register")(session))

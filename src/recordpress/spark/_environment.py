@@ -17,13 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
 
 # By package: its requirement, as the extra "spark" of pyproject.toml has it.
 _PACKAGES = {"pyspark": "pyspark >= 4.1", "pyarrow": "pyarrow >= 15", "pandas": "pandas >= 2.2, < 3"}
 _VARIABLE = "PYSPARK_PYTHON"
 _SETTING = "spark.sql.execution.pyspark.python"  # of a session; overrides the variables
+_OF_WORKERS = ("recordpress", "pyarrow", "pandas")
 _PROBE = "import sys, importlib.util as u; print(*(name for name in sys.argv[1:] if not u.find_spec(name)))"
 _PROBE_SECONDS = 60  # for a Python to start on a busy machine; chosen, not measured
+_PROBE_FORMAT = "recordpress_probe"
 
 
 def prepare() -> SparkSession | None:
@@ -68,6 +71,43 @@ def prepare_session(spark: SparkSession) -> None:
         _check_python(_VARIABLE, context.pythonExec)
     elif not _is_this_python(context.pythonExec):
         context.pythonExec = sys.executable
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Return whether a session is that of a client of Spark Connect."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def check_server(spark: SparkSession) -> None:
+    """Raise ImportError if the Python with which the server plans reads and writes lacks a package."""
+
+    from pyspark.sql.datasource import DataSource
+
+    class Probe(DataSource):
+        """The names of its columns are the server's Python and the missing packages."""
+
+        @classmethod
+        def name(cls) -> str:
+            return _PROBE_FORMAT
+
+        def schema(self) -> StructType:
+            import sys
+            from importlib.util import find_spec
+
+            from pyspark.sql.types import StringType, StructField, StructType
+
+            found = [sys.executable, *(name for name in _OF_WORKERS if not find_spec(name))]
+            return StructType([StructField(name, StringType()) for name in found])
+
+    spark.dataSource.register(Probe)
+    python, *missing = spark.read.format(_PROBE_FORMAT).load().columns
+    if missing:
+        raise ImportError(
+            f"recordpress.spark: {python}, with which the Spark Connect server plans reads and writes, has no "
+            f"{' and no '.join(missing)}: install {'them' if missing[1:] else 'it'} there, or start the server with "
+            "PYSPARK_PYTHON set to a Python that has it",
+            name=missing[0],
+        )
 
 
 _complete: set[str] = set()  # Pythons that were checked
@@ -153,7 +193,7 @@ def _check_python(variable: str, name: str) -> None:
 
 def _missing_from(python: str) -> tuple[str, ...]:
     """Return the packages that workers need and another Python lacks; none if it does not run."""
-    command = [python, "-c", _PROBE, "recordpress", "pyarrow", "pandas"]
+    command = [python, "-c", _PROBE, *_OF_WORKERS]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_SECONDS)
     except (OSError, subprocess.TimeoutExpired):

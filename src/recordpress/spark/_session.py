@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource
 
-from recordpress.spark._environment import prepare_session
+from recordpress.spark._environment import check_server, is_connect, prepare_session
 from recordpress.spark._without_recordpress import maker_of
 from recordpress.spark.datasource import KafkaLogDataSource
 from recordpress.spark.functions import register_functions
@@ -68,6 +68,11 @@ def register(spark: SparkSession) -> None:
     ----------
     spark : SparkSession
 
+    Raises
+    ------
+    ImportError
+        A Python that runs workers, or with which a Spark Connect server plans, lacks a package.
+
     Examples
     --------
     >>> import recordpress
@@ -75,6 +80,13 @@ def register(spark: SparkSession) -> None:
     >>> spark.sql("SELECT rp_crc32c('123456789') AS crc").first().crc == 0xE3069283
     True
     """
+    if is_connect(spark):
+        check_server(spark)
+    register_unchecked(spark)
+
+
+def register_unchecked(spark: SparkSession) -> None:
+    """Register with a session that may get recordpress later, by `ship`."""
     prepare_session(spark)
     spark.dataSource.register(for_session(spark))
     register_functions(spark)

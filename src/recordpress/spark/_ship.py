@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from recordpress._file_names import refuse_url
 from recordpress._version import VERSION
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
+from recordpress.spark._environment import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,7 +61,7 @@ def ship(spark: SparkSession, wheel: str | os.PathLike[str]) -> None:
     _check_name(path)
     archive = _unwrapped(path)
     artifact = f"{archive}#{_PACKAGE.rstrip('/')}"
-    if hasattr(type(spark), "addArtifact") and "connect" in type(spark).__module__:
+    if is_connect(spark):
         spark.addArtifact(artifact, archive=True)
     else:
         spark.sparkContext.addArchive(artifact)
