@@ -47,6 +47,12 @@ def partition(tmp_path: Path) -> Path:
     return log_of(tmp_path / "orders-0")
 
 
+@pytest.fixture(scope="module")
+def large_partition(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Several pieces of 4 MiB."""
+    return log_of(tmp_path_factory.mktemp("large") / "orders-0", batches=2500)
+
+
 def sizes(found: Analysis) -> list[tuple[str, int | None, int | None, int, int]]:
     return [
         (cell.compression_type, cell.level, cell.batch_records, cell.input_bytes, cell.output_bytes)
@@ -211,10 +217,9 @@ def test_a_sample_is_of_its_seed(tmp_path: Path) -> None:
     assert one.cells[1].ratio == pytest.approx(exact, rel=0.02)
 
 
-def test_threads_change_no_size(tmp_path: Path) -> None:
-    path = log_of(tmp_path / "orders-0", batches=2500)
-    one, four = (recordpress.analyze(path, "lz4", depths=[8], threads=threads) for threads in (1, 4))
-    assert one.sample["bytes"] > 4 << 20  # several pieces
+def test_threads_change_no_size(large_partition: Path) -> None:
+    one, four = (recordpress.analyze(large_partition, "lz4", depths=[8], threads=threads) for threads in (1, 4))
+    assert one.sample["bytes"] > 4 << 20
     assert sizes(one) == sizes(four)
 
 
@@ -420,10 +425,9 @@ def test_arguments_that_are_refused(partition: Path, options: dict[str, object],
     assert caught.value.field == field
 
 
-def test_progress_comes_to_its_end(tmp_path: Path) -> None:
+def test_progress_comes_to_its_end(large_partition: Path) -> None:
     seen: list[tuple[int, int]] = []
-    path = log_of(tmp_path / "orders-0", batches=2500)
     recordpress.analyze(
-        path, "none/lz4", depths=[8], progress=lambda now: seen.append((now.bytes_done, now.bytes_total))
+        large_partition, "none/lz4", depths=[8], progress=lambda now: seen.append((now.bytes_done, now.bytes_total))
     )
     assert seen == sorted(seen) and all(0 < done <= total for done, total in seen)

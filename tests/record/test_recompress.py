@@ -1,5 +1,6 @@
 """recompress: what it keeps, read back with our reader and with aiokafka, over everything Kafka wrote."""
 
+import functools
 import struct
 import zlib
 
@@ -30,6 +31,7 @@ def readable(vector: oracle.Vector) -> bool:
 WHOLE = [vector for vector in oracle.EVERYTHING if vector.entry.get("size", 1) and readable(vector)]
 
 
+@functools.lru_cache(maxsize=2)  # of the original, next to that of a copy under each codec
 def records(data: bytes) -> list[tuple[object, ...]]:
     """Every record, with its batch's magic; sizes and inner checksums are those of the encoding."""
     return [
