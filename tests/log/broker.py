@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import atexit
 import base64
+import functools
 import os
+import shutil
 import signal
 import socket
 import struct
 import subprocess
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from patience import HANG
 
 ROOT = Path(__file__).parents[2]
 JARS = ROOT / "build/broker"
@@ -71,13 +77,11 @@ class Broker:
         settings = SETTINGS.format(port=self.port, controller=_free_port(), data=self.data)
         self._settings.write_text(settings + self.more_settings)
         if not (self.data / "meta.properties").exists():
-            # "-" at the beginning would be read as an option
-            name = "K" + base64.urlsafe_b64encode(os.urandom(16)).decode()[1:22]
-            self._java("kafka.tools.StorageTool", "format", "-t", name, "-c", str(self._settings)).check_returncode()
+            shutil.copytree(_formatted(self.jars), self.data, dirs_exist_ok=True)
         with open(self._log, "wb") as log:
             command = [*self.java, "-cp", f"{self.jars}/*", "kafka.Kafka", str(self._settings)]
             self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + HANG
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self._process.kill()
@@ -91,7 +95,7 @@ class Broker:
         """A clean stop: snapshots are written."""
         self._process.send_signal(signal.SIGTERM)
         try:
-            self._process.wait(60)
+            self._process.wait(HANG)
         finally:
             self._process.kill()
 
@@ -104,8 +108,19 @@ class Broker:
         except OSError:
             return False
 
-    def _java(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run([*JAVA, "-cp", f"{self.jars}/*", *arguments], capture_output=True, timeout=120)
+
+@functools.cache
+def _formatted(jars: Path) -> Path:
+    """A log dir that is formatted and empty: a JVM makes it once for all brokers of a release."""
+    directory = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, directory)
+    settings, data = directory / "server.properties", directory / "data"
+    settings.write_text(SETTINGS.format(port=_free_port(), controller=_free_port(), data=data))
+    # "-" at the beginning would be read as an option
+    name = "K" + base64.urlsafe_b64encode(os.urandom(16)).decode()[1:22]
+    command = [*JAVA, "-cp", f"{jars}/*", "kafka.tools.StorageTool", "format", "-t", name, "-c", str(settings)]
+    subprocess.run(command, capture_output=True, check=True, timeout=HANG)
+    return data
 
 
 def _free_port() -> int:
