@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import recordpress
-from patience import HANG
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -178,12 +178,13 @@ def test_a_job_that_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             write(tmp_path, [drawn(30)], topic="t", partitions="1", writeId="5")
 
 
+# Each line of input is a job in a process of its own, a copy of the one that has imported everything.
 SIGNALLED = """
 import os, sys
 from pathlib import Path
 from sink_writes import drawn, write
 
-step, root, wanted, sent = 0, sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+step, sent = 0, int(sys.argv[1])
 EVENTS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.listdir", "os.scandir")
 
 def hook(event, arguments):
@@ -193,34 +194,60 @@ def hook(event, arguments):
         if step == wanted:
             os.kill(os.getpid(), sent)
 
+for line in sys.stdin:
+    number, root = line.rstrip().split(" ", 1)
+    wanted = int(number)
+    process = os.fork()
+    if not process:
+        break
+    print("ended", os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
+else:
+    sys.exit()
+
 sys.addaudithook(hook)
 write(Path(root), [drawn(30, 2)], [drawn(30, 3)], topic="t", partitions="2", writeId="b")
-print(step)
+print("steps", step, flush=True)
 """
 
 
-def signalled_at(step: int, root: Path, sent: signal.Signals) -> subprocess.CompletedProcess[str]:
+@pytest.fixture
+def signalled_at(sent: signal.Signals) -> Iterator[Callable[[int, Path], tuple[int, int]]]:
+    """Run the job in a process that is signalled at a step; return how it ended, and its steps if it was not."""
     path = os.pathsep.join([*sys.path, str(Path(__file__).parent)])
-    command = [sys.executable, "-W", "ignore", "-c", SIGNALLED, str(root), str(step), str(int(sent))]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}, timeout=HANG)
+    command = [sys.executable, "-W", "ignore", "-c", SIGNALLED, str(int(sent))]
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, text=True, env=os.environ | {"PYTHONPATH": path}, **pipes) as server:
+        assert server.stdin is not None and server.stdout is not None
+
+        def run(step: int, root: Path) -> tuple[int, int]:
+            print(step, root, file=server.stdin, flush=True)
+            said: dict[str, int] = {"steps": 0}
+            while "ended" not in said:
+                what, number = server.stdout.readline().split()
+                said[what] = int(number)
+            return said["ended"], said["steps"]
+
+        yield run
+        server.stdin.close()
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
-def test_a_process_that_is_signalled_between_any_two_steps(sent: signal.Signals, tmp_path: Path) -> None:
+def test_a_process_that_is_signalled_between_any_two_steps(
+    sent: signal.Signals, signalled_at: Callable[[int, Path], tuple[int, int]], tmp_path: Path
+) -> None:
     """While its tasks write, and while it commits: the same job again is there once, and nothing else is."""
     before = tmp_path / "before"
     write(before, [drawn(30, 1)], topic="t", partitions="2", writeId="a")
     whole = shutil.copytree(before, tmp_path / "whole")
-    done = signalled_at(0, whole, sent)
-    assert done.returncode == 0, done.stderr
-    steps, wanted = int(done.stdout), stored(whole)
-    assert steps > 30
+    status, steps = signalled_at(0, whole)
+    wanted = stored(whole)
+    assert status == 0 and steps > 30
     ended = 0
     for step in range(1, steps + 1, steps // 30):
         root = shutil.copytree(before, tmp_path / str(step))
-        done = signalled_at(step, root, sent)
-        assert done.returncode in (0, -sent), done.stderr
-        ended += done.returncode == -sent
+        status, _ = signalled_at(step, root)
+        assert status in (0, -sent), step
+        ended += status == -sent
         died(root)
         for path in (root / ".recordpress-staging").glob("*"):
             if not list(path.glob("*.owner.json")):  # whose job nobody knows: it is kept for a day
