@@ -1,8 +1,10 @@
 """File systems: each reads the bytes that another library wrote, and its files appear complete or not at all."""
 
 import os
+import pickle
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,8 @@ import pytest
 import recordpress
 from recordpress.files import (
     Buffered,
+    Fence,
+    FileInfo,
     FileSystem,
     LocalFileSystem,
     RandomAccessFile,
@@ -462,3 +466,30 @@ def test_a_store_that_fails_is_one_error_with_the_address(monkeypatch: pytest.Mo
             file.read_at(0, 3)
     assert caught.value.file == "memory:///logs/b"
     assert isinstance(caught.value, OSError) and caught.value.code == 56
+
+
+def test_threads_ask_for_a_fence_once() -> None:
+    """All that come while one asks wait for its answer; a pickled fence that is over stays so."""
+    asked, all_there = [], threading.Barrier(8)
+
+    class Slow(LocalFileSystem):
+        def info(self, path: str) -> FileInfo:
+            asked.append(path)
+            time.sleep(0.05)  # another thread asks in this time unless it waits
+            return FileInfo(path, path, "file")
+
+    files, fence = Slow(), Fence("lease", 60.0)
+
+    def check() -> None:
+        all_there.wait()
+        fence.check(files)
+
+    threads = [threading.Thread(target=check) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert asked == ["lease"]
+    fence.end()
+    with pytest.raises(recordpress.StorageError, match="it is gone"):
+        pickle.loads(pickle.dumps(fence)).check(files)

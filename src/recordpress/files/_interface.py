@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass
 from math import inf
+from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -197,9 +198,14 @@ class Fence:
         self.counts_for = counts_for  # seconds for which the writes after a check need no request of their own
         self._is_over = False
         self._checked = -inf
+        self._one = Lock() if counts_for else nullcontext()  # the others wait for its answer
 
-    def __getstate__(self) -> dict[str, object]:
-        return self.__dict__ | {"_checked": -inf}  # the clock is that of this process
+    def __getstate__(self) -> tuple[str, float, bool]:
+        return self.path, self.counts_for, self._is_over  # the clock and the lock are those of this process
+
+    def __setstate__(self, state: tuple[str, float, bool]) -> None:
+        made = Fence(*state[:2])
+        self.__dict__ = made.__dict__ | {"_is_over": state[2]}
 
     def end(self) -> None:
         """End the job's permission in this process, even if the file cannot be deleted."""
@@ -207,13 +213,13 @@ class Fence:
 
     def check(self, files: FileSystem) -> None:
         """Look for the file, unless it was just there; raise a StorageError without it."""
-        now = monotonic()
         try:
-            if not self._is_over:
-                if now - self._checked >= self.counts_for:
-                    files.info(self.path)
-                    self._checked = now
-                return
+            with self._one:
+                if not self._is_over:
+                    if (now := monotonic()) - self._checked >= self.counts_for:
+                        files.info(self.path)
+                        self._checked = now
+                    return
         except FileNotFoundError:
             self._is_over = True
         raise StorageError(
