@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-from sink_writes import arrow, drawn, is_clean, started, stored, write
+from sink_writes import arrow, drawn, is_clean, started, stored, table, write
 from spark_processes import writer_killed
 
 from recordpress.files import LocalFileSystem
 from recordpress.log.publish import _journal, _roll_forward, commit_staged as _publish, staging
+from recordpress.spark import _sink
 
 
 def test_attempts_that_do_not_count_leave_nothing(tmp_path: Path) -> None:
@@ -296,6 +298,25 @@ def test_two_jobs_at_once(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert sum(map(len, stored(tmp_path).values())) == 1200
+    assert is_clean(tmp_path)
+
+
+def test_offsets_of_large_segments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks choose them, so the driver reads and writes no batch, unless another job committed in the meantime."""
+    tasks, size = count(), 1 << 26
+    monkeypatch.setattr(staging, "KEPT_BYTES", 1)
+    monkeypatch.setattr(_sink, "_task_number", lambda: next(tasks) % 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(_roll_forward, "stamp_in_place", None)
+        for seed in (1, 2):
+            write(tmp_path, [drawn(50, seed)], [drawn(50, seed)], topic="t", partitions="1")
+    late, of_late = started(tmp_path, [drawn(50, 3)], [drawn(50, 3)], topic="t", partitions="1")
+    write(tmp_path, [drawn(50, 4)], [drawn(50, 4)], topic="t", partitions="1")
+    late.commit(of_late)
+    bases = sorted(int(path.stem) for path in tmp_path.rglob("*.log"))
+    ends = [size + 50, 2 * size + 100, 3 * size + 150]
+    assert bases == [0, size, *(base for end in ends[:2] for base in (end, end + size)), ends[2], ends[2] + 50]
+    assert table(tmp_path, "value").num_rows == 400
     assert is_clean(tmp_path)
 
 

@@ -106,7 +106,7 @@ class WriteOptions:
         "segment.bytes",
         number(INT32_MAX),
         "Maximum size of a segment in bytes. Segments of tasks that are smaller than 4 MiB are joined; larger ones keep"
-        " their file, and in an object store leave gaps in the offsets between tasks.",
+        " their file, and leave gaps in the offsets between tasks.",
         1 << 30,
     )
     index_interval_bytes: int = option(

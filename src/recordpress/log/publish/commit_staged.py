@@ -358,10 +358,8 @@ def _by_place(staged: Sequence[StagedSegment]) -> dict[str, list[StagedSegment]]
 
 
 def with_ends(stage: Stage, topic: str | None) -> Stage:
-    """Return a stage that knows where the partitions of a topic, or of all, end in a store: its tasks choose offsets
-    from there on. A partition that cannot be read is left to the commit."""
-    if isinstance(stage.files, LocalFileSystem):
-        return stage
+    """Return a stage that knows where the partitions of a topic, or of all, end: its tasks choose offsets from there
+    on. A partition that cannot be read is left to the commit."""
     names = [one for one in _partitions_of(stage.files, stage.target) if topic in (None, one.rpartition("-")[0])]
     return replace(stage, ends=_ends(stage, names, complete=False))
 
@@ -482,15 +480,16 @@ def _segments(
 ) -> Iterator[PlannedSegment]:
     """Yield the segments of a partition that ends at `end`: large staged ones alone, the others joined.
 
-    On a local disk all get consecutive offsets. In a store a large one keeps the offsets that its task chose, if they
-    come after those of the segments before it.
+    A large one keeps the offsets that its task chose if they come after those of the segments before it. Otherwise it
+    gets the next ones on a local disk, and is joined in a store.
     """
     run: list[StagedSegment] = []
     base = size = 0
     was_alone = False
     for one in ordered:
-        is_alone = one.has_indexes and (is_local or one.has_offsets or one.first_offset >= end)
-        first = one.first_offset if one.has_offsets or (is_alone and not is_local) else end
+        keeps_offsets = one.has_offsets or (one.has_indexes and one.first_offset >= end)
+        is_alone = one.has_indexes and (is_local or keeps_offsets)
+        first = one.first_offset if keeps_offsets else end
         after = first + one.next_offset - one.first_offset
         if run and (
             is_alone

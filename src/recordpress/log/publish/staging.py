@@ -5,10 +5,11 @@
     elsewhere   batches ──► StagedPartition ──► StagedSegments in <dst>/.recordpress-staging/<job>           staging
     driver      commit_staged: offsets ──► journal ──► offsets and names of all files                 commit_staged
 
-A task does not know how many records other tasks have. Offsets lie outside of the checksums of batches: on a local disk
-the driver writes them into the files. An object cannot be changed. So in a store the driver finds the ends of the
-partitions first, and each task numbers its records from a place of its own after them. Only the names of its segments
-are missing then, and the log leaves out offsets between tasks. Small segments are joined, with consecutive offsets.
+A task does not know how many records other tasks have. So the driver finds the ends of the partitions first, and each
+task numbers its records from a place of its own after them. Only the names of its segments are missing then, and the
+log leaves out offsets between tasks. Small segments are joined, with consecutive offsets. If another job took the place
+in the meantime, a file on a local disk gets other offsets, which lie outside of the checksums of batches; an object
+cannot be changed, and is joined as small ones are.
 
 A staged segment is read back before it counts. Only the segments that tasks report to the driver are committed;
 segments of failed and duplicate attempts are deleted with the job's directory.
@@ -109,7 +110,7 @@ class Stage:
     target: str
     job: str
     owner: bytes
-    ends: Mapping[str, int] = field(default_factory=dict)  # of partitions by directory, in a store
+    ends: Mapping[str, int] = field(default_factory=dict)  # of partitions by directory
 
     @classmethod
     def new(cls, files: FileSystem, target: str, process: int | None = None) -> Stage:
@@ -135,9 +136,7 @@ class Stage:
         return self.files.join(self.root, self.job)
 
     def first_offset(self, topic: str, partition: int, task: int) -> int:
-        """Return the first offset of the records of a task, of which the driver assigns those on a local disk."""
-        if isinstance(self.files, LocalFileSystem):
-            return 0
+        """Return the first offset of the records of a task."""
         return self.ends.get(f"{topic}-{partition}", 0) + task * _OFFSETS_OF_TASK
 
     def attempt(self) -> str:
