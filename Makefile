@@ -115,7 +115,7 @@ release: $(STAMPS)/with-release  ## Check the requirements of a release, then ta
 
 demo-takes:
 	@build_support/debian.sh --count build java
-	$(if $(wildcard $(INSTALLED)),,$(call say,a first demo takes about five minutes on two cores and 1 GB of disk, and pip keeps 0.5 GB in its cache))
+	$(if $(wildcard $(INSTALLED)),,$(call say,a first demo takes two to five minutes on two cores and 1 GB of disk; pip caches another 0.5 GB))
 
 build: $(INSTALLED)
 
