@@ -70,7 +70,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("wheel") / f"recordpress-{recordpress.__version__}-{tag}-{tag}-linux_x86_64.whl"
     with zipfile.ZipFile(path, "w") as archive:
         for file in package.rglob("*"):
-            if file.suffix in (".py", ".so"):
+            if file.suffix in (".py", ".pyi", ".so"):
                 archive.write(file, f"recordpress/{file.relative_to(package)}")
     return path
 
