@@ -57,6 +57,19 @@ def test_the_first_difference(
     assert found["firstDifference"] == {"topic": "orders", "partition": 0, "offset": offset, "field": field}
 
 
+def test_a_part_of_both_logs(run: Run, tmp_path: Path) -> None:
+    left, right = log(tmp_path / "a"), log(tmp_path / "b")
+    log(tmp_path / "c", LINES[1:])
+    (tmp_path / "c" / "orders-0").rename(right / "orders-1")
+    assert run("compare", left, right).status == 1
+    for chosen in (["--partition=0", "--topic=ord*"], ["--partition=0"]):
+        assert run("compare", left, right, *chosen).lines == ["no difference: 1 partition, 3,000 records"]
+    for paths in ([left], [left, right, left]):
+        done = run("compare", *paths)
+        assert done.status == 2
+        assert f"compare takes two logs, LEFT and RIGHT, not {len(paths)}" in done.err
+
+
 def test_a_partition_on_one_side(run: Run, tmp_path: Path) -> None:
     left, right = log(tmp_path / "a"), log(tmp_path / "b")
     shutil.copytree(left / "orders-0", left / "orders-1")

@@ -116,6 +116,11 @@ def optional_paths(function: _Function) -> _Function:
     return _with_paths(function, "[PATH...]", False)
 
 
+def two_paths(function: _Function) -> _Function:
+    """Add LEFT and RIGHT, two sources, with --topic and --partition for both."""
+    return _with_paths(function, "LEFT RIGHT", True)
+
+
 def _with_paths(function: _Function, metavar: str, required: bool) -> _Function:
 
     @wraps(function)

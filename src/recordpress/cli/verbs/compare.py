@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import click
 
-import recordpress
 from recordpress._json_keys import camel_keys
-from recordpress.cli._command import as_json, codec_plugins, verb
+from recordpress.cli._command import Sources, as_json, codec_plugins, two_paths, verb
 from recordpress.cli._findings import plural
 from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, print_json, print_table, say
-from recordpress.cli._parameters import Paths
 from recordpress.cli._progress import Progress
 from recordpress.codecs import CodecRegistry
 from recordpress.log.copy.compare import Difference, PartitionComparison, compare_here
@@ -22,18 +20,21 @@ from recordpress.log.copy.compare import Difference, PartitionComparison, compar
     "compare",
     ("recordpress compare /var/kafka-logs /backup/kafka-logs", "Compare a log dir with its copy."),
     ("recordpress compare orders-0 s3://archive/orders-0 --json", "Compare a partition, and print JSON."),
+    ("recordpress compare /var/kafka-logs /backup --topic orders", "Compare the partitions of a topic."),
 )
-@click.argument("left", metavar="LEFT", type=Paths())
-@click.argument("right", metavar="RIGHT", type=Paths())
+@two_paths
 @codec_plugins
 @as_json
-def command(left: str, right: str, codecs: CodecRegistry | None, as_json: bool) -> int:
+def command(paths: Sources, codecs: CodecRegistry | None, as_json: bool) -> int:
     """Check whether two logs hold the same records.
 
     Codecs and batches do not count. Compared are offset, timestamp, key, value and headers of every record, and what
     the batches say of producers and transactions. Exit status 0: both hold the same; 1: they differ, and the first line
     says where. Partitions whose digests recordpress-manifest.jsonl lists on both sides are not read."""
-    logs = recordpress.open_log(left, codecs=codecs), recordpress.open_log(right, codecs=codecs)
+    if len(paths.paths) != 2:
+        raise click.UsageError(f"compare takes two logs, LEFT and RIGHT, not {len(paths.paths)}")
+    left, right = paths.paths
+    logs = replace(paths, paths=(left,)).opened(codecs), replace(paths, paths=(right,)).opened(codecs)
     total = sum(segment.size or 0 for log in logs for one in log.partitions for segment in one.segments)
     with Progress("comparing", total) as progress:
         found, first = compare_here(left, right, logs, progress.advance)
