@@ -16,6 +16,7 @@ from hypothesis import assume, given, strategies as st
 import oracle
 import recordpress
 import strategies
+from recordpress.adapters import _aiokafka, _entry, _kafka_python
 from together import thinned, together
 
 clients = pytest.mark.parametrize("client", CLIENTS, ids=str)
@@ -150,3 +151,14 @@ def test_a_limit_of_decompressed_bytes(client: Client) -> None:
         client.adapter.install()
         client.adapter.uninstall()
     assert len(list(client.adapter.DefaultRecordBatch(data))) == 1
+
+
+def test_records_of_one_freelist_have_one_layout() -> None:
+    """An object that the garbage collector knows has a header in front of it; the freelist does not tell them apart."""
+    collected = 1 << 14  # Py_TPFLAGS_HAVE_GC
+    kinds = [_entry.LazyRecord, _entry.Message]
+    kinds += [module.DefaultRecord for module in (_aiokafka, _kafka_python)]
+    kinds += [module.LegacyRecord for module in (_aiokafka, _kafka_python)] + [_kafka_python.ControlRecord]
+    assert {(kind.__flags__ & collected, kind.__basicsize__) for kind in kinds} == {
+        (0, _entry.LazyRecord.__basicsize__)
+    }

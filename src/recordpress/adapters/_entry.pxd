@@ -1,5 +1,6 @@
 """One entry of a record set as the clients read it: header first, records when they are iterated over."""
 
+cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
@@ -11,6 +12,7 @@ from recordpress.adapters._client cimport Client
 from recordpress.codecs.context cimport codec_context
 
 
+@cython.no_gc
 cdef class LazyRecord:
     """Key, value and headers become Python objects when they are first requested.
 
@@ -32,6 +34,7 @@ cdef class LazyRecord:
     cdef object value_of(self)
 
 
+@cython.no_gc
 cdef class Message(LazyRecord):
     pass
 
