@@ -1,4 +1,4 @@
-"""The record classes of aiokafka, by its names: those that read, then those that build.
+"""The record classes of aiokafka, by its names; readers first, then builders.
 
 The AssertionErrors are its own: DefaultRecordBatch.validate_crc() and __iter__(), DefaultRecordBatchBuilder and
 LegacyRecordBatchBuilder in aiokafka.record.

@@ -1,5 +1,5 @@
-"""The record classes of kafka-python, by its names, except for their constants and base classes: those that read, then
-those that build.
+"""The record classes of kafka-python, by its names, except for their constants and base classes; readers first, then
+builders.
 
 kafka_python.py makes the public classes of these: each also inherits from its base classes in the client. The
 AssertionErrors are the client's own: DefaultRecordBatch.validate_crc(), LegacyRecordBatch, MemoryRecordsBuilder and the

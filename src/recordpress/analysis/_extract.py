@@ -26,7 +26,7 @@ class Extract:
     Attributes
     ----------
     data : bytes
-        Uncompressed records of the batches one after another, without batch headers: what a codec compresses.
+        Uncompressed records of the batches, concatenated, without batch headers. A codec compresses these bytes.
     batches, records : int
     findings : tuple of Finding
         Damage, which was omitted.

@@ -196,7 +196,7 @@ def simulate(
 
 class _Row(NamedTuple):
     topic: str
-    place: int  # of its partition among those of all topics
+    place: int  # of its partition in the order of all partitions
     record: Record
 
 

@@ -123,7 +123,7 @@ _LEVELS = frozenset(f"compression.{codec}.level" for codec in CodecTable().level
 TOPIC_NAMES = frozenset(_TOPIC.split()) | _LEVELS
 BROKER_NAMES = frozenset(_BROKER.split()) | _LEVELS | {f"log.{name}" for name in TOPIC_NAMES}
 
-# All names that begin so are accepted: settings of one listener or of a plug-in begin with a name of their own.
+# A name with one of these prefixes is accepted: it sets one listener or plug-in, and Kafka does not list it.
 PREFIXES = ("listener.name.", "sasl.", "ssl.", "metrics.", "client.quota.callback.", "remote.log.", "zookeeper.")
 
 
