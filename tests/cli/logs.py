@@ -50,8 +50,8 @@ def files_of(directory: Path) -> dict[str, bytes]:
     return {str(path.relative_to(directory)): path.read_bytes() for path in files}
 
 
-def many_batches(directory: Path, count: int = 200_000) -> Path:
-    """A partition whose batches take a while to walk over."""
+def many_batches(directory: Path, count: int = 20_000) -> Path:
+    """A partition with a batch for each record."""
     batch = recordpress.write_records([b"value"], timestamps=[1_700_000_000_000])
     log = bytearray(batch * count)
     for offset in range(count):  # the checksum does not cover the base offset
