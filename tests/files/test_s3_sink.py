@@ -3,10 +3,10 @@
 import os
 import socket
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import count
-from threading import Event
 from typing import Any
 from uuid import uuid4
 
@@ -335,28 +335,35 @@ def test_a_writer_waits_for_as_long_as_another_one_lives(
 ) -> None:
     """It says at once whom it waits for; of one on another host it waits for the end of its lease."""
     monkeypatch.setattr(_lease, "_LOOK_EVERY", 0.02)
-    monkeypatch.setattr(_lease, "RENEWED_EVERY", 0.1)
-    monkeypatch.setattr(_lease, "COUNTS_FOR", 2.0)
+    monkeypatch.setattr(_lease, "RENEWED_EVERY", HANG)
     path = s3.url("logs/w")
     first, of_first = started(path, 1)
     second, of_second = started(path, 2)
-    (files, target), waited = resolve(path), Event()
+    files, target = resolve(path)
+    looks: list[None] = []
+    leases = _lease._leases
+    monkeypatch.setattr(_lease, "_leases", lambda *given: (looks.append(None), leases(*given))[1])
 
     def reports() -> list[str]:
         return [one.getMessage() for one in caplog.records if one.name == "recordpress.log"]
 
-    def hold() -> None:
-        job.append(pool.submit(second.commit, of_second))
+    def until(condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + HANG
-        while not reports():
+        while not condition():
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        waited.wait(2.5)  # longer than a lease that is not renewed
+
+    def wait(writer: Any, messages: list[Any], number: int) -> None:
+        """Until the commit has said whom it waits for, and has looked again."""
+        job.append(pool.submit(writer.commit, messages))
+        until(lambda: len(reports()) == number)
+        looked = len(looks)
+        until(lambda: len(looks) > looked + 10)
         assert not job[0].done()
 
     job: list[Any] = []
     with ThreadPoolExecutor() as pool, monkeypatch.context() as patch, caplog.at_level("WARNING"):
-        interrupted(_publish, "prepare", True, hold, patch)
+        interrupted(_publish, "prepare", True, lambda: wait(second, of_second, 1), patch)
         first.commit(of_first)
         job.pop().result(HANG)
         said = f"process {os.getpid()} on {socket.gethostname()} has held s3://{target}/.recordpress-staging/"
@@ -364,9 +371,10 @@ def test_a_writer_waits_for_as_long_as_another_one_lives(
         third, of_third = started(path, 3)
         foreign = files.join(target, f".recordpress-staging/.recordpress-at-work-{uuid4().hex}")
         s3.put(foreign, b'{"host": "a", "system": "another", "process": 1}')
-        begun = time.monotonic()
-        third.commit(of_third)
-        assert time.monotonic() - begun > 1.0 and "process 1 on a has held" in reports()[1]
+        wait(third, of_third, 2)
+        monkeypatch.setattr(_lease, "COUNTS_FOR", 0.0)
+        job.pop().result(HANG)
+        assert "process 1 on a has held" in reports()[1]
     assert values(path) == expected(1, 2, 3)
     assert not [key for key in s3.keys("logs") if "/." in key]
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -21,7 +22,7 @@ import recordpress
 from files.conftest import S3Server
 from log.test_transcode_log import JOINS, THOROUGH, logs_of_producers, start
 from patience import HANG
-from recordpress.files import WALK_BYTES, resolve
+from recordpress.files import WALK_BYTES, FileInfo, LocalFileSystem, resolve
 from recordpress.log import _stats as sampling, reindex, repair, scan, stats_of, verify
 from recordpress.log.copy import _copy_log
 from recordpress.log.publish import lease as _lease
@@ -77,34 +78,32 @@ def hang(environ: dict[str, Any], start_response: Any) -> list[bytes]:
     return reset(environ, start_response)
 
 
-@pytest.fixture
-def impatient(s3: S3Server) -> Any:
-    """A client that waits for a second, and asks four times: on a busy machine some answers come later."""
+def client_of(s3: S3Server, failure: Any) -> Any:
+    """A client that asks four times. It waits for an answer as long as it takes, unless none comes."""
     return fs.S3FileSystem(
         access_key="key",
         secret_key="secret",
         endpoint_override=s3.endpoint.removeprefix("http://"),
         scheme="http",
-        request_timeout=0.5,
-        connect_timeout=0.5,
+        request_timeout=1.0 if failure is hang else HANG,
         retry_strategy=fs.AwsDefaultS3RetryStrategy(max_attempts=3),
     )
 
 
 @pytest.mark.parametrize("failure", [reset, cut, hang])
-def test_a_failure_that_passes_is_not_noticed(failure: Any, s3: S3Server, impatient: Any) -> None:
+def test_a_failure_that_passes_is_not_noticed(failure: Any, s3: S3Server) -> None:
     data = b"".join(batches_of(100))
     s3.put(f"logs/t-0/{SEGMENT}", data)
-    log = recordpress.open_log("logs/t-0", filesystem=impatient)
+    log = recordpress.open_log("logs/t-0", filesystem=client_of(s3, failure))
     s3.answers += [failure]
     assert log.read().to_pyarrow().equals(recordpress.read_columns(data).to_pyarrow())
     assert s3.answers == []
 
 
 @pytest.mark.parametrize("failure", [reset, cut, hang])
-def test_a_failure_that_stays_is_one_error(failure: Any, s3: S3Server, impatient: Any) -> None:
+def test_a_failure_that_stays_is_one_error(failure: Any, s3: S3Server) -> None:
     s3.put(f"logs/t-0/{SEGMENT}", b"".join(batches_of(100)))
-    log = recordpress.open_log("logs/t-0", filesystem=impatient)
+    log = recordpress.open_log("logs/t-0", filesystem=client_of(s3, failure))
     s3.answers += [failure] * 60
     with pytest.raises(recordpress.StorageError) as caught:
         list(log.read())
@@ -119,13 +118,14 @@ def stats(path: str, filesystem: Any) -> None:
 
 
 @pytest.mark.parametrize("work", [scan, verify, stats])
-def test_a_store_that_fails_is_no_damage(work: Any, s3: S3Server, impatient: Any) -> None:
+def test_a_store_that_fails_is_no_damage(work: Any, s3: S3Server) -> None:
     s3.put(f"logs/t-0/{SEGMENT}", b"".join(batches_of(100)))
-    log = recordpress.open_log("logs/t-0", filesystem=impatient)
+    client = client_of(s3, reset)
+    log = recordpress.open_log("logs/t-0", filesystem=client)
     assert log.count() == 500
     s3.answers += [reset] * 20
     with pytest.raises(recordpress.StorageError):
-        work("logs/t-0", filesystem=impatient)
+        work("logs/t-0", filesystem=client)
 
 
 # ---- a killed upload
@@ -322,6 +322,24 @@ def test_a_call_that_takes_long_says_again_that_it_is_at_work(
             assert time.monotonic() < deadline
             time.sleep(0.01)
     assert not hidden_in(s3)
+
+
+def test_who_waits_goes_on_when_a_lease_was_not_renewed_for_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the clock of who waits, whatever the store's says."""
+    now = 0.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    def leases(*given: Any) -> dict[str, FileInfo]:
+        return {"lease": FileInfo("lease", "lease", "file", 1, 1e9 + min(now, 200.0) // 15)}
+
+    monkeypatch.setattr(_lease, "time", SimpleNamespace(monotonic=lambda: now, sleep=sleep))
+    monkeypatch.setattr(_lease, "_leases", leases)
+    monkeypatch.setattr(_lease, "_is_over", lambda *given: False)
+    _lease.wait_for_others(LocalFileSystem(), "place")
+    assert 195.0 + 60.0 <= now < 195.0 + 60.0 + 15.0
 
 
 def test_a_call_that_counted_as_dead_does_not_come_back(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
