@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from clients import AIOKAFKA, CODECS, KAFKA_PYTHON
 
 import recordpress
+from patience import HANG
 
 sys.path.append(str(Path(__file__).parents[1] / "log"))
 
@@ -95,7 +97,7 @@ async def consume(address: str, topic: str) -> Rows:
     rows: Rows = []
     try:
         while len(rows) < len(ROWS):
-            row = await asyncio.wait_for(consumer.getone(), 30)
+            row = await asyncio.wait_for(consumer.getone(), HANG)
             rows.append((row.offset, row.key, row.value, row.timestamp, list(row.headers)))
         extra = await consumer.getmany(timeout_ms=300)
         assert not any(extra.values()), "nothing of a transaction that was aborted"
@@ -145,11 +147,11 @@ def produce_by_kafka_python(address: str, topic: str, codec: str, transactional:
         for key, value, time in ROWS
     ]
     producer.flush()
-    assert [future.get(30).offset for future in sent] == list(range(len(ROWS)))
+    assert [future.get(HANG).offset for future in sent] == list(range(len(ROWS)))
     if transactional:
         producer.commit_transaction()
         producer.begin_transaction()
-        producer.send(topic, b"aborted", partition=0).get(30)
+        producer.send(topic, b"aborted", partition=0).get(HANG)
         producer.abort_transaction()
     producer.close()
 
@@ -159,9 +161,11 @@ def consume_by_kafka_python(address: str, topic: str) -> Rows:
 
     consumer = KafkaConsumer(
         topic, bootstrap_servers=address, auto_offset_reset="earliest", isolation_level="read_committed",
-        consumer_timeout_ms=3000,
+        consumer_timeout_ms=HANG * 1000,
     )  # fmt: skip
-    rows = [(row.offset, row.key, row.value, row.timestamp, list(row.headers)) for row in consumer]
+    found = itertools.islice(consumer, len(ROWS))
+    rows = [(row.offset, row.key, row.value, row.timestamp, list(row.headers)) for row in found]
+    assert not consumer.poll(timeout_ms=300), "nothing of a transaction that was aborted"
     consumer.close()
     return rows
 

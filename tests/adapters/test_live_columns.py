@@ -23,6 +23,7 @@ from scripted import ScriptedLog, aiokafka_consumer, kafka_python_consumer, rows
 import recordpress
 import recordpress.adapters.aiokafka as under_aiokafka
 import recordpress.adapters.kafka_python as under_kafka_python
+from patience import HANG
 from recordpress.adapters import _aiokafka_columns, columns_of
 from recordpress.adapters._packed import packed_batches, producer_table, streams_of
 
@@ -232,7 +233,7 @@ def hold_decoding(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, thr
 
     def held(self: Any, *limits: Any) -> Any:
         reached.set()
-        assert barrier.wait(20)
+        assert barrier.wait(HANG)
         return take(self, *limits)
 
     monkeypatch.setattr(_aiokafka_columns.FetchedColumns, "take", held)
@@ -533,7 +534,9 @@ def test_messages_of_all_clients_give_the_same_columns() -> None:
     async def test() -> list[Any]:
         async with aiokafka_consumer(log, A, B) as consumer:
             with under_aiokafka.installed():
-                batches = [await consumer.getmany(timeout_ms=10) for _ in range(20)]
+                batches = []
+                while not await is_at_end(consumer, log):
+                    batches.append(await consumer.getmany(timeout_ms=10))
         return [message for batch in batches for part in batch.values() for message in part]
 
     messages = asyncio.run(test())
