@@ -28,7 +28,6 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 ROWS, OLD = 30, 4  # of a job, and segments before
 OF_WORKERS = 16  # moments of a task
 EVENTS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.listdir", "os.scandir")
-LONGEST = 120.0  # seconds for all processes of a drill: the machine may be busy
 
 
 class Fault(NamedTuple):
@@ -273,21 +272,18 @@ def drill(number: int, place: str, moments: int) -> str:
     is_first = draw.random() < 0.5
     both = draw.random() < 0.3
     jobs = [drawn("a", False, is_first or both), drawn("b", draw.random() < 0.6, not is_first or both)]
-    begun = time.monotonic()
     ended = [result_of(*one) for one in [forked(job.run) for job in jobs]]
     texts = ["killed" if end is None else end[0] for end in ended]
     for job, end in zip(jobs, ended, strict=True):
         if end is not None and end[0] == "failed":
             assert job.fault.kind != "none" or any(one.fault.kind != "none" for one in jobs), end[1]
     result_of(*forked(check, place, jobs, texts, expected))
-    took = time.monotonic() - begun
-    assert took < LONGEST, f"it took {took:.0f} s"
     shown = ", ".join(
         f"{'compact' if job.is_compact else 'sink'} {'task' if job.in_worker else 'driver'} {job.fault.kind}"
         f"@{job.fault.moment}{'+' * job.fault.is_after}: {text}"
         for job, text in zip(jobs, texts, strict=True)
     )
-    return f"{number:4} {took:5.1f} s  {shown}"
+    return f"{number:4}  {shown}"
 
 
 def check(place: str, jobs: list[Job], texts: list[str], expected: list[bytes]) -> None:

@@ -125,7 +125,8 @@ def done(*given):
 def last(batches):
     yield from batches
     if TaskContext.get().partitionId() == 1:
-        time.sleep(3)  # the other task ends meanwhile
+        while not list(Path(target).rglob(".recordpress-staging/*/*/*.log")):  # of the other task
+            time.sleep(0.05)
         wait()
 
 _transcode.run = _parquet.run = done
