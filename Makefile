@@ -39,6 +39,9 @@ unexport PYTHONDONTWRITEBYTECODE
 
 say = @echo "recordpress: $(1)" >&2
 
+# Runs a command that may be silent for minutes: $(call progress,what it does) command
+progress = $(PYTHON) build_support/progress.py "$(1)"
+
 ##@ Start here
 
 demo: demo-takes $(STAMPS)/with-demo $(INSTALLED) java  ## Read, query, recompress and verify Kafka logs in Spark
@@ -115,7 +118,7 @@ release: $(STAMPS)/with-release  ## Check the requirements of a release, then ta
 
 demo-takes:
 	@build_support/debian.sh --count build java
-	$(if $(wildcard $(INSTALLED)),,$(call say,a first demo takes two to five minutes on two cores and 1 GB of disk; pip caches another 0.5 GB))
+	$(if $(wildcard $(INSTALLED)),,$(call say,a first demo takes two to five minutes on two cores and 1.0 GB here))
 
 build: $(INSTALLED)
 
@@ -168,25 +171,28 @@ shells:
 $(MADE): | system
 	$(call say,creating $(VENV) with $$($(PYTHON3) -V): 10 seconds)
 	$(PYTHON3) -m venv --clear $(VENV)
-	$(PYTHON) -m pip install -q --upgrade 'pip >= 25.1'
+	@$(call progress,pip) $(PYTHON) -m pip install -q --upgrade 'pip >= 25.1'
 	@mkdir $(STAMPS) && touch $@
 
 # How long the packages of each dependency group take to install.
 build-takes := 10 seconds
-spark-takes := one to three minutes, if Spark (450 MB) is not installed yet
+spark-takes := one to three minutes if Spark is new (450 MB)
 demo-takes  := $(spark-takes)
 test-takes  := $(spark-takes)
 lint-takes  := 10 seconds
 docs-takes  := $(spark-takes)
 release-takes := a minute (zig is a download of 90 MB)
 
+# A first demo leaves nothing elsewhere: pip would keep another 0.45 GB of Spark.
+demo-pip := $(if $(CI),,--no-cache-dir)
+
 $(STAMPS)/with-%: pyproject.toml | $(MADE)
 	$(call say,installing the packages of "$*": $($*-takes))
-	$(PYTHON) -m pip install --no-input --group $* | grep --line-buffered -v '^Requirement already satisfied'; exit $${PIPESTATUS[0]}
+	@$(call progress,packages of $*) $(PYTHON) -m pip install --no-input --progress-bar raw $($*-pip) --group $*
 	@touch $@
 
 $(BUILT): $(SOURCES) $(STAMPS)/with-build
-	$(call say,compiling changed modules: about a minute for everything on two cores)
+	$(call say,compiling what changed: about a minute for everything on two cores)
 	$(PYTHON) setup.py -q build_ext --inplace
 	@mkdir -p build && touch $@
 

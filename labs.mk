@@ -4,6 +4,8 @@
 include Makefile
 .DEFAULT_GOAL := help
 
+mvn = $(call progress,Maven) mvn -B -q -Dstyle.color=never
+
 SPARK_BENCH ?=
 LIVE_BENCH ?=
 SOAK ?= 30
@@ -45,7 +47,7 @@ old-brokers: $(TESTING) $(STAMPS)/with-old-brokers  ## Repeat about a thousand r
 
 $(OLD_JARS)/%/.jars: tests/broker/old/pom.xml tests/broker/old/jars.sha512
 	rm -rf $(@D)
-	mvn -B -q -Dstyle.color=never -f $< -Dkafka=$* -Dscala=$(call scala,$*) \
+	$(mvn) -f $< -Dkafka=$* -Dscala=$(call scala,$*) \
 	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
 	cd $(@D) && ! sha512sum *.jar | grep -vxFf '$(CURDIR)/tests/broker/old/jars.sha512'
 	touch $@
@@ -76,7 +78,7 @@ $(AZURITE):
 
 hdfs: $(TESTING) java  ## Test the file systems against Hadoop (ARROW_LIBHDFS_DIR=DIR has libhdfs.so)
 	@test -n "$(ARROW_LIBHDFS_DIR)" || { echo "set ARROW_LIBHDFS_DIR to the directory with Hadoop's libhdfs.so"; exit 2; }
-	mvn -B -q -Dstyle.color=never -f tests/files/hadoop/pom.xml \
+	$(mvn) -f tests/files/hadoop/pom.xml \
 	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/build/hadoop'
 	JAVA_HOME="$${JAVA_HOME:-$$(dirname "$$(dirname "$$(readlink -f "$$(command -v java)")")")}" \
 	  ARROW_LIBHDFS_DIR='$(ARROW_LIBHDFS_DIR)' CLASSPATH="$$(echo build/hadoop/*.jar | tr ' ' ':')" \
@@ -171,7 +173,7 @@ $(CONNECTOR)/.ready: bench/spark/connector.xml | $(TESTING)
 	@build_support/debian.sh differential
 	$(MAKE) -f labs.mk build/broker/.jars
 	rm -rf $(@D)
-	mvn -B -q -Dstyle.color=never -f $< \
+	$(mvn) -f $< \
 	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
 	$(PYTHON) -m venv $(@D)/venv
 	$(@D)/venv/bin/python -m pip install -q --upgrade 'pip >= 25.1'
@@ -182,7 +184,7 @@ build/broker/.jars: KAFKA := 4.3.1
 build/broker-4.4/.jars: KAFKA := 4.4.0
 build/broker/.jars build/broker-4.4/.jars: tests/log/kafka/pom.xml tests/log/kafka/jars.sha512
 	rm -rf $(@D)
-	mvn -B -q -Dstyle.color=never -f $< -Dkafka=$(KAFKA) \
+	$(mvn) -f $< -Dkafka=$(KAFKA) \
 	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
 	cd $(@D) && ! sha512sum *.jar | grep -vxFf '$(CURDIR)/tests/log/kafka/jars.sha512'
 	touch $@

@@ -14,7 +14,7 @@
 #   debian.sh wheels           what compiles the libraries of wheels for x86_64
 #   debian.sh wheels-aarch64   the cross compiler for those of wheels for 64-bit ARM
 #   debian.sh roots            what makes file systems of other systems, to try wheels out
-#   debian.sh --count build java   only say how many packages these groups would install, dependencies included
+#   debian.sh --count build java   only say how many packages these groups would install, and their disk
 # PYTHON3 names the interpreter that the virtual environment is made of.
 set -euo pipefail
 python=${PYTHON3:-python3}
@@ -25,7 +25,7 @@ need() {  # need "PACKAGE ..." COMMAND...: the packages are missing when the com
   "$@" >/dev/null 2>&1 || missing+=($packages)
 }
 
-say() { echo "recordpress: $*" >&2; }
+say() { echo "recordpress: $*" | fold -s -w 80 >&2; }
 
 library() { pkg-config --exists "$1"; }
 
@@ -113,9 +113,11 @@ if [ "${1:-}" = --count ]; then
   shift
   for group; do "group_$group"; done
   [ ${#missing[@]} -gt 0 ] || { say "Debian packages to install: none"; exit 0; }
-  all=$(apt-get -s -qq install --no-install-recommends "${missing[@]}" 2>/dev/null | grep -c '^Inst ') ||
-    all="at least ${#missing[@]}" # without lists of packages apt-get does not know what they need
-  say "Debian packages to install: $all, for ${missing[*]}"
+  # without lists of packages apt-get does not know what they need
+  plan=$(LC_ALL=C apt-get -o Debug::NoLocking=1 --assume-no --no-install-recommends install "${missing[@]}" 2>/dev/null) || :
+  all=$(sed -nE 's/.* ([0-9]+) newly installed.*/\1/p' <<<"$plan")
+  disk=$(sed -nE 's/^After this operation, (.*) of additional .*/, \1 of disk/p' <<<"$plan")
+  say "Debian packages to install: ${all:-at least ${#missing[@]}}$disk, for ${missing[*]}"
   exit 0
 fi
 for group; do "group_$group"; done
@@ -128,6 +130,7 @@ if [ "$(id -u)" != 0 ]; then
 fi
 command -v apt-get >/dev/null || { say "no apt-get here: install by hand what Debian calls ${missing[*]}"; exit 1; }
 say "installing the Debian packages ${missing[*]}: about a minute"
-export DEBIAN_FRONTEND=noninteractive
-$sudo apt-get -qq update
-$sudo apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null
+progress=("$python" "$(dirname "$0")/progress.py" "Debian packages" $sudo env DEBIAN_FRONTEND=noninteractive)
+"${progress[@]}" apt-get -qq update
+"${progress[@]}" sh -c '"$@" 3>&1 >/dev/null' sh apt-get -qq -o APT::Status-Fd=3 install -y --no-install-recommends \
+  "${missing[@]}"

@@ -1,0 +1,40 @@
+"""What the Makefile shows of commands that may be silent for minutes."""
+
+import pytest
+
+from build_support.progress import SECONDS, Progress
+
+pytestmark = pytest.mark.build
+
+
+@pytest.fixture
+def silent():
+    """The output of a command that has said nothing for as long as it may."""
+    progress = Progress("packages")
+    progress.last = progress.started = progress.started - SECONDS
+    return progress
+
+
+@pytest.mark.parametrize(
+    ("line", "state"),
+    [
+        ("Progress 123000000 of 456000000", ", 123 of 456 MB"),
+        ("pmstatus:gcc:20.4:Unpacking gcc (amd64)", ", 20 %: Unpacking gcc (amd64)"),
+        ("dlstatus:1:20.4:Retrieving file 3 of 75", ", 20 %: Retrieving file 3 of 75"),
+        ("  Building wheel for pyspark: started", ", Building wheel for pyspark: started"),
+        ("Requirement already satisfied: pip", ""),
+    ],
+)
+def test_what_says_how_far_it_is_is_told_after_ten_seconds(silent, capsys, line, state):
+    silent.see(line)
+    assert capsys.readouterr() == ("", "")
+    silent.tell_if_silent()
+    silent.tell_if_silent()
+    assert capsys.readouterr() == ("", f"recordpress: packages: {SECONDS} s{state}\n")
+
+
+def test_any_other_line_is_shown_at_once(silent, capsys):
+    silent.see("  Building wheel for pyspark: started")
+    silent.see("Successfully built pyspark")
+    silent.tell_if_silent()
+    assert capsys.readouterr() == ("Successfully built pyspark\n", "")
