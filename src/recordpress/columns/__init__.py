@@ -21,42 +21,31 @@ from recordpress.columns._arrow_out import Field
 from recordpress.columns._by_value import compress_values, crc32c_values, decompress_values
 from recordpress.columns._columns import Column, Columns
 from recordpress.columns._iterate import ColumnsIterator, iter_columns
-from recordpress.columns._lines import csv_rows, dump_lines, json_lines, write_lines
-from recordpress.columns._match import matching_rows
+from recordpress.columns._lines import dump_lines as dump_lines, json_lines as json_lines, write_lines as write_lines
+from recordpress.columns._match import matching_rows as matching_rows
 from recordpress.columns._read import read_columns
 from recordpress.columns._result_stream import (
-    ConstantColumns,
-    StreamedRows,
-    concat,
-    constant_field,
-    stream_of,
-    with_constants,
+    ConstantColumns as ConstantColumns,
+    StreamedRows as StreamedRows,
+    concat as concat,
+    constant_field as constant_field,
+    stream_of as stream_of,
+    with_constants as with_constants,
 )
 from recordpress.columns._write import write_columns
 from recordpress.columns.header_table import BatchTable, batch_table
 
-__all__ = [
+__all__ = [  # what users meet; other rooms also use the names that are imported `as` themselves
     "BatchTable",
     "Column",
     "Columns",
     "ColumnsIterator",
-    "ConstantColumns",
     "Field",
-    "StreamedRows",
     "batch_table",
     "compress_values",
-    "concat",
-    "constant_field",
     "crc32c_values",
-    "csv_rows",
     "decompress_values",
-    "dump_lines",
     "iter_columns",
-    "json_lines",
-    "matching_rows",
     "read_columns",
-    "stream_of",
-    "with_constants",
     "write_columns",
-    "write_lines",
 ]

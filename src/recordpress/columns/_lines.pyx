@@ -412,11 +412,9 @@ cdef class Lines:
         return 0
 
 
-cdef bytes text_of(Lines lines, Columns columns, bytes head):
+cdef bytes text_of(Lines lines, Columns columns):
     """Return all of the text."""
     cdef writer* w = &lines.w
-    if put(&w.out, <const char*>head, <size_t>len(head)):
-        raise MemoryError()
     lines.start(columns)
     with nogil:
         status = put_lines(w, SIZE_MAX)
@@ -432,110 +430,20 @@ cdef Columns checked(object columns):
 
 
 def json_lines(columns, values="utf8"):
-    """Return one JSON object per row, each on a line, in UTF-8.
-
-    Parameters
-    ----------
-    columns : Columns
-    values : {'utf8', 'hex', 'base64', 'json', 'size'}
-        How keys, values and header values are shown: as text, in which bytes that are not UTF-8 become U+FFFD; in hex
-        or base64; as JSON if they are JSON and as text if not; or as their number of bytes.
-
-    Returns
-    -------
-    bytes
-        Numbers are numbers: timestamps in the column's unit, -1 for none. Headers are ``[[key, value], ...]``.
-
-    Raises
-    ------
-    ArgumentTypeError, InvalidArgumentError
-        `columns` is not `Columns`, or `values` is another word.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.columns import json_lines
-    >>> columns = recordpress.read_columns(recordpress.write_records([b"a", None]), ["offset", "value"])
-    >>> json_lines(columns, "base64")
-    b'{"offset":0,"value":"YQ=="}\\n{"offset":1,"value":null}\\n'
-    """
-    return text_of(Lines("json", values), checked(columns), b"")
-
-
-def csv_rows(columns, values="utf8", *, header=False):
-    """Return one CSV row per row (RFC 4180), in UTF-8. Null is an empty field, an empty value two quotes.
-
-    Parameters
-    ----------
-    columns : Columns
-    values : {'utf8', 'hex', 'base64', 'json', 'size'}
-        As for `json_lines`; headers are JSON text.
-    header : bool
-        Begin with a row of the columns' names.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ArgumentTypeError, InvalidArgumentError
-        `columns` is not `Columns`, or `values` is another word.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.columns import csv_rows
-    >>> columns = recordpress.read_columns(recordpress.write_records([b'a "b" c', None, b""]), ["offset", "value"])
-    >>> csv_rows(columns, header=True)
-    b'offset,value\\r\\n0,"a ""b"" c"\\r\\n1,\\r\\n2,""\\r\\n'
-    """
-    cdef Lines lines = Lines("csv", values)
-    cdef Columns rows = checked(columns)
-    head = ",".join(rows.column_names).encode() + b"\r\n" if flag_of(header, "header") else b""
-    return text_of(lines, rows, head)
+    """Return one JSON object per row, each on a line, in UTF-8."""
+    return text_of(Lines("json", values), checked(columns))
 
 
 def dump_lines(columns, *, metadata=True, contents=True, values="utf8"):
     """Return the lines that Kafka's DumpLogSegments (4.3.1) prints for records in v2 batches other than control
-    batches.
-
-    Parameters
-    ----------
-    columns : Columns
-        With offset, timestamp (in ms), timestampType, key, value, headers and sequence.
-    metadata : bool
-        False: what ``--skip-record-metadata`` leaves.
-    contents : bool
-        Keys and values, as ``--print-data-log`` prints them.
-    values : {'utf8', 'hex', 'base64', 'json', 'size'}
-        Kafka's own decoder is utf8.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ArgumentTypeError, InvalidArgumentError
-        `columns` is not `Columns`, or `values` is another word, or a column is missing.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.columns import dump_lines
-    >>> columns = recordpress.read_columns(recordpress.write_records([b"a"]),
-    ...                               ["offset", "timestamp", "timestampType", "key", "value", "headers", "sequence"])
-    >>> dump_lines(columns)
-    b'| offset: 0 CreateTime: -1 keySize: -1 valueSize: 1 sequence: -1 headerKeys: [] payload: a\\n'
-    """
+    batches."""
     cdef Lines lines = Lines("dump", values)
     cdef Columns rows = checked(columns)
     missing = [name for name in _DUMPED if name not in rows.column_names]
     if missing:
         raise InvalidArgumentError(f"columns must have {', '.join(missing)}", field="columns")
     lines.w.metadata, lines.w.contents = flag_of(metadata, "metadata"), flag_of(contents, "contents")
-    return text_of(lines, rows, b"")
+    return text_of(lines, rows)
 
 
 cdef enum:
@@ -672,38 +580,7 @@ cdef class _Pipeline:
 
 
 def write_lines(results, write, kind="json", values="utf8", *, threads=1):
-    """Write the rows of results as lines, one result after another.
-
-    Parameters
-    ----------
-    results : iterable of Columns
-        Its exception is raised after the lines of the results before it.
-    write : callable
-        Is called with the text, a buffer of whole lines at a time, which is used again if nothing keeps it. After an
-        own exception it is not called again.
-    kind : {'json', 'csv'}
-        Lines as `json_lines` makes them, or `csv_rows`.
-    values : {'utf8', 'hex', 'base64', 'json', 'size'}
-        As for `json_lines`.
-    threads : int
-        1: a result is written before the next one is requested. From 2 on, a second thread makes the text of the next
-        result, and of one more, while this one writes and requests results.
-
-    Raises
-    ------
-    ArgumentTypeError
-        A result is no `Columns`.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.columns import write_lines
-    >>> data = recordpress.write_records([b"a"]) + recordpress.write_records([b"b"], base_offset=1)
-    >>> results = recordpress.iter_columns(data, ["offset", "value"], batch_bytes=1)
-    >>> write_lines(results, lambda text: print(bytes(text)), threads=2)
-    b'{"offset":0,"value":"a"}\\n'
-    b'{"offset":1,"value":"b"}\\n'
-    """
+    """Write the rows of results as lines, one result after another."""
     cdef _Pipeline pipeline = _Pipeline(
         choice_of("kind", kind, _KINDS), values, results, write, min(2, integer_of(threads, "threads", 1, INT32_MAX)))
     try:

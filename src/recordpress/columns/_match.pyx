@@ -115,39 +115,7 @@ cdef InputView view_of(object data, str name):
 
 
 def matching_rows(columns, *, key=None, value_contains=None, header=None, header_value=None):
-    """Return the rows that match all given conditions.
-
-    Parameters
-    ----------
-    columns : Columns
-        With the columns that are searched: key, value, headers.
-    key : bytes-like, optional
-        The whole key.
-    value_contains : bytes-like, optional
-        Bytes that the value contains.
-    header : str, optional
-        A header's key.
-    header_value : bytes-like, optional
-        The value of a header with that key.
-
-    Returns
-    -------
-    list of (int, int)
-        The first row and the number of rows of each run.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A column that is searched is missing.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.columns import matching_rows
-    >>> columns = recordpress.read_columns(recordpress.write_records([b"ab", b"b", b"c", b"ba"]))
-    >>> matching_rows(columns, value_contains=b"b")
-    [(0, 2), (3, 1)]
-    """
+    """Return the rows that match all given conditions."""
     cdef search s
     cdef Columns rows
     cdef int64_t* found

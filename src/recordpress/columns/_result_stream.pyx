@@ -133,22 +133,7 @@ cdef class FilledRows:
 
 
 cdef class ConstantColumns:
-    """Columns that have one value in every row, for many results: their memory is filled once, and shared.
-
-    Parameters
-    ----------
-    constants : dict of str to (kind, value)
-        As for `with_constants`.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.columns import ConstantColumns, with_constants
-    >>> topic = ConstantColumns({"topic": (str, "orders")})
-    >>> data = recordpress.write_records([b"a", b"b"])
-    >>> [with_constants(part, ["topic"], topic).num_rows for part in recordpress.iter_columns(data, ["offset"])]
-    [2]
-    """
+    """Columns that have one value in every row, for many results: their memory is filled once, and shared."""
 
     cdef dict constants  # nobody else changes it: places in the memory are counted by it
     cdef FilledRows filled
@@ -193,51 +178,12 @@ cdef chunk_data* joined(Columns columns, const part* p, list places, ConstantCol
 
 
 def constant_field(name, kind):
-    """Return the field of a column that `with_constants` adds.
-
-    Parameters
-    ----------
-    name : str
-    kind : {str, int}
-
-    Returns
-    -------
-    Field
-        A string or an int32, nullable.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> recordpress.columns.constant_field("topic", str).name
-    'topic'
-    """
+    """Return the field of a column that `with_constants` adds."""
     return Field(name, _CONSTANTS[kind], True)
 
 
 def with_constants(Columns columns not None, names, constants):
-    """Return columns together with others that have the same value in every row, in the order of `names`.
-
-    Parameters
-    ----------
-    columns : Columns
-    names : sequence of str
-        All of the result.
-    constants : dict of str to (kind, value), or ConstantColumns
-        `kind` is str or int; a value may be None. Numbers are int32.
-
-    Returns
-    -------
-    Columns
-        It shares the memory of `columns`.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.columns import with_constants
-    >>> columns = recordpress.read_columns(recordpress.write_records([b"a", b"b"]), ["offset"])
-    >>> with_constants(columns, ["topic", "offset"], {"topic": (str, "orders")}).to_pyarrow().to_pydict()
-    {'topic': ['orders', 'orders'], 'offset': [0, 1]}
-    """
+    """Return columns together with others that have the same value in every row, in the order of `names`."""
     cdef part* parts
     cdef int64_t i, n = columns._n_parts
     cdef ConstantColumns filling = (
@@ -266,30 +212,7 @@ def with_constants(Columns columns not None, names, constants):
 
 
 def concat(results):
-    """Return the rows of all results, one after the other.
-
-    Parameters
-    ----------
-    results : sequence of Columns
-        At least one. All have the same columns.
-
-    Returns
-    -------
-    Columns
-        It shares the memory of the results.
-
-    Raises
-    ------
-    InvalidArgumentError
-        There are no results, or their columns differ.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> part = recordpress.read_columns(recordpress.write_records([b"a", b"b"]), ["value"])
-    >>> recordpress.columns.concat([part, part[1:]])["value"].to_pylist()
-    [b'a', b'b', b'b']
-    """
+    """Return the rows of all results, one after the other."""
     cdef Columns columns
     cdef part* parts
     cdef part* copy
@@ -412,29 +335,7 @@ cdef void results_drop(ArrowArrayStream* stream) noexcept:
 
 
 def stream_of(fields, results, close):
-    """Return an ``arrow_array_stream`` capsule of results that are made when the consumer requests them.
-
-    Parameters
-    ----------
-    fields : sequence of Field
-    results : iterator of Columns
-        With these fields.
-    close : callable
-        Called when the consumer is done, wherever the iterator is.
-
-    Returns
-    -------
-    capsule
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> columns = recordpress.read_columns(recordpress.write_records([b"a"]), ["value"])
-    >>> fields = [recordpress.columns.constant_field("topic", str)]
-    >>> capsule = recordpress.columns.stream_of(fields, iter([]), lambda: None)
-    >>> type(capsule).__name__
-    'PyCapsule'
-    """
+    """Return an ``arrow_array_stream`` capsule of results that are made when the consumer requests them."""
     cdef ResultStream state = ResultStream.__new__(ResultStream, MADE)
     cdef ArrowArrayStream* stream = <ArrowArrayStream*>calloc(1, sizeof(ArrowArrayStream))
     if stream == NULL:
@@ -467,15 +368,7 @@ class _Noted:
 
 
 cdef class StreamedRows(ArrowRows):
-    """Rows for `stream_of`: an error is raised unchanged, with its attributes.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> with recordpress.open_log("demo/logs/sessions-0").read(columns=["offset"]) as reader:
-    ...     isinstance(reader, recordpress.columns.StreamedRows), len(reader.to_pyarrow())
-    (True, 1634)
-    """
+    """Rows for `stream_of`: an error is raised unchanged, with its attributes."""
 
     cdef object consumed(self, consumer):
         errors = []

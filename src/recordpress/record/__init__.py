@@ -23,7 +23,7 @@ also open to other packages of recordpress.
 
 from recordpress.record._batch import Batch, BatchIterator, read_batches
 from recordpress.record._control import ControlRecord, control_record
-from recordpress.record._records import Record, summarize_records
+from recordpress.record._records import Record, summarize_records as summarize_records
 from recordpress.record._types import TimestampType
 from recordpress.record._write_records import empty_batch, write_records
 from recordpress.record.builder import BatchBuilder
@@ -40,6 +40,5 @@ __all__ = [
     "empty_batch",
     "read_batches",
     "recompress",
-    "summarize_records",
     "write_records",
 ]

@@ -239,31 +239,7 @@ cdef class Records:
 
 
 def summarize_records(batch):
-    """Read the records of a batch without an object for each.
-
-    Parameters
-    ----------
-    batch : Batch
-
-    Returns
-    -------
-    tuple
-        The number of records, their first, least and largest offset, their largest timestamp in milliseconds, and the
-        first two offsets in a row that do not ascend, or None.
-
-    Raises
-    ------
-    RecordpressError
-        As iterating over the batch.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> from recordpress.record import summarize_records
-    >>> [batch] = recordpress.read_batches(recordpress.write_records([b"a", b"b"], timestamps=[7, 5], base_offset=40))
-    >>> summarize_records(batch)
-    (2, 40, 40, 41, 7, None)
-    """
+    """Read the records of a batch without an object for each."""
     cdef Records records = iter(batch)
     cdef rp_batch message
     cdef rp_record r
