@@ -35,110 +35,34 @@ __all__ = [
 ]
 
 CompressionType: TypeAlias = Literal["none", "gzip", "snappy", "lz4", "zstd"]
-"""Kafka's name of a codec.
-
-Examples
---------
->>> import recordpress
->>> codec: recordpress.typing.CompressionType = "zstd"
->>> recordpress.decompress(recordpress.compress(b"data", codec), codec)
-b'data'
-"""
+"""Kafka's name of a codec."""
 
 Integer: TypeAlias = SupportsIndex
-"""An int or a NumPy integer. A bool is rejected, although type checkers accept it.
-
-Examples
---------
->>> import recordpress
->>> level: recordpress.typing.Integer = 9
->>> len(recordpress.compress(bytes(1000), "zstd", level)) < 30
-True
-"""
+"""An int or a NumPy integer. A bool is rejected, although type checkers accept it."""
 
 Level: TypeAlias = SupportsIndex | Literal["kafka-default"] | None
 """Level on the codec's own scale. None and "kafka-default" mean the default level of Kafka's clients.
 
 gzip has -1 and 1 to 9 (-1, the default, is 6), and zstd -131072 to 22 (default 3). lz4 has 1 to 17, where 9, the
 default, is the fast compressor and every other is LZ4 HC. The other codecs have no levels (KIP-390).
-
-Examples
---------
->>> import recordpress
->>> level: recordpress.typing.Level = "kafka-default"
->>> recordpress.compress(b"data", "gzip", level) == recordpress.compress(b"data", "gzip")
-True
 """
 
 Time: TypeAlias = SupportsIndex | datetime | str
-"""Milliseconds since 1970, a datetime with a time zone, or ISO 8601 text with a time zone.
-
-Examples
---------
->>> import recordpress
->>> time: recordpress.typing.Time = "2023-11-14T22:13:20Z"
->>> data = recordpress.write_records([b"value"], timestamps=[time])
->>> next(recordpress.read_batches(data)).max_timestamp
-1700000000000
-"""
+"""Milliseconds since 1970, a datetime with a time zone, or ISO 8601 text with a time zone."""
 
 TimestampUnit: TypeAlias = Literal["ms", "us"]
-"""Unit of timestamps in columns: milliseconds, as in Kafka, or microseconds, as in Spark.
-
-Examples
---------
->>> import recordpress
->>> unit: recordpress.typing.TimestampUnit = "us"
->>> data = recordpress.write_records([b"value"], timestamps=[1700000000000])
->>> str(recordpress.read_columns(data, ["timestamp"], timestamp_unit=unit).to_pyarrow().schema.field(0).type)
-'timestamp[us, tz=UTC]'
-"""
+"""Unit of timestamps in columns: milliseconds, as in Kafka, or microseconds, as in Spark."""
 BinaryType: TypeAlias = Literal["binary", "large_binary", "binary_view"]
-"""Arrow type of keys and values; views share the memory of the decompressed batches.
-
-Examples
---------
->>> import recordpress
->>> kind: recordpress.typing.BinaryType = "large_binary"
->>> data = recordpress.write_records([b"value"])
->>> str(recordpress.read_columns(data, ["value"], binary_type=kind).to_pyarrow().schema.field(0).type)
-'large_binary'
-"""
+"""Arrow type of keys and values; views share the memory of the decompressed batches."""
 
 HeaderChecksum: TypeAlias = Literal["verify", "ignore"]
-"""Action on a wrong checksum of an LZ4 frame's header in v1 and v2.
-
-Examples
---------
->>> import recordpress
->>> data = recordpress.write_records([b"value"], compression_type="lz4")
->>> choice: recordpress.typing.HeaderChecksum = "ignore"
->>> len(recordpress.read_columns(data, lz4_header_checksum=choice))
-1
-"""
+"""Action on a wrong checksum of an LZ4 frame's header in v1 and v2."""
 
 ShownAs: TypeAlias = Literal["utf8", "hex", "base64", "json", "size"]
-"""Encoding of keys and values as text.
-
-Examples
---------
->>> import recordpress
->>> shown: recordpress.typing.ShownAs = "hex"
->>> recordpress.log.DumpOptions(values=shown).values
-'hex'
-"""
+"""Encoding of keys and values as text."""
 
 Headers: TypeAlias = Iterable["tuple[str, Buffer | None]"] | Mapping[str, "Buffer | None"]
-"""Headers of one record, as pairs, or as a dict if no key occurs twice.
-
-Examples
---------
->>> import recordpress
->>> headers: recordpress.typing.Headers = {"trace": b"1f"}
->>> data = recordpress.write_records([b"value"], headers=[headers])
->>> next(iter(next(recordpress.read_batches(data)))).headers
-[('trace', b'1f')]
-"""
+"""Headers of one record, as pairs, or as a dict if no key occurs twice."""
 
 
 class BinaryFile(Protocol):

@@ -100,28 +100,13 @@ __all__ = [
 ]
 
 ControlRecord = _control.ControlRecord
-"""Version and type of a control record, by its key; aiokafka's own class.
-
->>> from recordpress.adapters import aiokafka as fast
->>> fast.ControlRecord.parse(bytes([0, 0, 0, 1]))
-ControlRecord(version=0, type_=1)
-"""
+"""Version and type of a control record, by its key; aiokafka's own class."""
 
 ABORT_MARKER = _control.ABORT_MARKER
-"""Control record of an aborted transaction; aiokafka's own class.
-
->>> from recordpress.adapters import aiokafka as fast
->>> fast.ABORT_MARKER.type_
-0
-"""
+"""Control record of an aborted transaction; aiokafka's own class."""
 
 COMMIT_MARKER = _control.COMMIT_MARKER
-"""Control record of a committed transaction; aiokafka's own class.
-
->>> from recordpress.adapters import aiokafka as fast
->>> fast.COMMIT_MARKER.type_
-1
-"""
+"""Control record of a committed transaction; aiokafka's own class."""
 
 _VERSION = check_version("aiokafka", (0, 12), (0, 15))
 _client = client_of(

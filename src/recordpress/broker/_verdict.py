@@ -13,16 +13,7 @@ if TYPE_CHECKING:
     from recordpress.broker._validator import StoredSet
 
 Relation = Literal["nothing stored", "kept", "kept, tail cut", "header rewritten", "rebuilt"]
-"""Relation of the stored bytes to the sent ones.
-
-Examples
---------
->>> import recordpress
->>> from recordpress.broker import Relation, validate
->>> kept: Relation = "kept"
->>> validate(recordpress.write_records([b"value"])).relation
-'kept'
-"""
+"""Relation of the stored bytes to the sent ones."""
 
 
 class _Stored:

@@ -8,14 +8,7 @@ from recordpress.codecs.dictionary_types import Dictionaries
 from recordpress.typing import CompressionType, Integer, Level
 
 DEFAULT_MAX_SIZE: int
-"""The limit of decompressed bytes where a call names none: 64 MiB.
-
-Examples
---------
->>> import recordpress
->>> recordpress.DEFAULT_MAX_SIZE
-67108864
-"""
+"""The limit of decompressed bytes where a call names none: 64 MiB."""
 
 # Names other than Kafka's need a table that has them.
 

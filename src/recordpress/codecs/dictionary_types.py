@@ -29,14 +29,4 @@ class DictionariesById(Protocol):
 
 
 Dictionaries: TypeAlias = Dictionary | DictionariesById
-"""Dictionaries that zstd frames may name: one, or several by id.
-
-Examples
---------
->>> import recordpress
->>> lines = [b'{"user": %d, "city": "Paris"}' % number for number in range(1000)]
->>> known: recordpress.dictionaries.Dictionaries = recordpress.dictionaries.train_values(lines, 1024)
->>> small = recordpress.compress(lines[0], "zstd", dictionary=known)
->>> recordpress.decompress(small, "zstd", dictionaries=known) == lines[0]
-True
-"""
+"""Dictionaries that zstd frames may name: one, or several by id."""
