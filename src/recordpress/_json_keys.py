@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 
@@ -25,3 +26,13 @@ def _with_keys(value: Any, renamed: Callable[[str], str]) -> Any:
     if isinstance(value, dict):
         return {renamed(name): _with_keys(one, renamed) for name, one in value.items()}
     return [_with_keys(one, renamed) for one in value] if isinstance(value, list | tuple) else value
+
+
+class JsonFields:
+    """A dataclass as an object for JSON."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields for JSON."""
+        return camel_keys(asdict(self))  # type: ignore[call-overload]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
-from recordpress._json_keys import camel_keys
+from recordpress._json_keys import JsonFields
 from recordpress.log.copy.defaults import JOINED_BYTES
 from recordpress.producer.settings import MAX_LINGER_MS, batch_size_of, linger_ms_of
 
@@ -15,7 +15,7 @@ _WORTHWHILE = 1.5  # times the depth today
 
 
 @dataclass(frozen=True, slots=True)
-class DepthAdvice:
+class DepthAdvice(JsonFields):
     """Settings with which producers of a topic fill batches as deep as `recordpress.transcode` would join them.
 
     Attributes
@@ -56,10 +56,6 @@ class DepthAdvice:
     batch_size: int | None
     linger_ms: int | None
     reached_records: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON."""
-        return camel_keys(asdict(self))
 
 
 @dataclass(slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from recordpress._html import html_table
-from recordpress._json_keys import camel_keys
+from recordpress._json_keys import JsonFields
 from recordpress.broker._depth import DepthAdvice
 from recordpress.broker._reasons import Finding, Reason
 from recordpress.log import Finding as LogFinding
@@ -20,7 +20,7 @@ _MOST_PRODUCERS = 1000  # that are counted separately
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(JsonFields):
     """Cost of a broker's work on a batch, measured here with the codecs of recordpress on one thread.
 
     Attributes
@@ -49,10 +49,6 @@ class Cost:
     records_size: int = 0
     decompress_seconds: float = 0.0
     compress_seconds: float = 0.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON."""
-        return camel_keys(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)

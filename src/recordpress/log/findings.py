@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from recordpress._json_keys import camel_keys
+from recordpress._json_keys import JsonFields
 from recordpress.errors import (
     CorruptRecordError,
     InvalidRecordError,
@@ -21,7 +20,7 @@ DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeErro
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(JsonFields):
     """Defect or remarkable fact in a log, and its place.
 
     Attributes
@@ -84,10 +83,6 @@ class Finding:
         if not isinstance(error, DAMAGE):
             raise error
         return cls.of_error(error, file=file)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON, in order."""
-        return camel_keys(asdict(self))
 
     def __str__(self) -> str:
         known = (("byte", self.position), ("offset", self.offset))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any
 
 from recordpress._file_names import INDEX_FILE_SUFFIX
-from recordpress._json_keys import camel_keys
+from recordpress._json_keys import JsonFields
 from recordpress.files import RandomAccessFile, walked
 from recordpress.log._log import Log
 from recordpress.log._log_order import unseen_by_consumers
@@ -63,7 +62,7 @@ class SegmentScan:
 
 
 @dataclass(frozen=True)
-class ScanReport:
+class ScanReport(JsonFields):
     """The result of `scan`.
 
     Attributes
@@ -86,10 +85,6 @@ class ScanReport:
     segments: list[SegmentScan] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     lost: list[LostRecords] = field(default_factory=list)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON output."""
-        return camel_keys(asdict(self))
 
 
 def scan(

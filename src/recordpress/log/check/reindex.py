@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
 
 from recordpress._file_names import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
-from recordpress._json_keys import camel_keys
+from recordpress._json_keys import JsonFields
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileSystem, LocalFileSystem, resolve
 from recordpress.log._layout import SEGMENT_FILE
@@ -26,7 +25,7 @@ _RULE = "log directory"
 
 
 @dataclass(frozen=True)
-class ReindexReport:
+class ReindexReport(JsonFields):
     """The result of `reindex`.
 
     Attributes
@@ -47,10 +46,6 @@ class ReindexReport:
 
     files: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON output."""
-        return camel_keys(asdict(self))
 
 
 def reindex(

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 from recordpress._arguments import INT32_MAX, choice
 from recordpress._file_names import (
@@ -27,7 +27,7 @@ from recordpress._file_names import (
     TIME_INDEX_FILE_SUFFIX,
     TXN_INDEX_FILE_SUFFIX,
 )
-from recordpress._json_keys import camel_keys
+from recordpress._json_keys import JsonFields
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import RecordpressError
 from recordpress.files import RandomAccessFile, walked
@@ -60,7 +60,7 @@ _T = TypeVar("_T")
 
 
 @dataclass
-class VerifyReport:
+class VerifyReport(JsonFields):
     """The result of `verify`.
 
     Attributes
@@ -91,10 +91,6 @@ class VerifyReport:
     records: int = 0
     findings: list[Finding] = field(default_factory=list)
     lost: list[LostRecords] = field(default_factory=list)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON output."""
-        return camel_keys(asdict(self))
 
 
 def verify(

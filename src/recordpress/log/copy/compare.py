@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import groupby, zip_longest
 from typing import Any, TypeAlias
 
 from recordpress._arguments import INT64_MAX
-from recordpress._json_keys import camel_keys
+from recordpress._json_keys import JsonFields
 from recordpress.columns import json_lines
 from recordpress.errors import RecordpressError
 from recordpress.log._log import Log
@@ -47,7 +47,7 @@ class PartitionComparison:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(JsonFields):
     """First record that differs: its offset, and the field that does. Without one, the batches differ in what they say
     of producers and transactions."""
 
@@ -55,10 +55,6 @@ class Difference:
     partition: int | None
     offset: int | None
     field: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON."""
-        return camel_keys(asdict(self))
 
 
 def compare_logs(

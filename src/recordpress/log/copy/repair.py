@@ -11,12 +11,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
 
 from recordpress._file_names import LOG_FILE_SUFFIX, PARTITION_METADATA, TopicPartition
-from recordpress._json_keys import camel_keys
+from recordpress._json_keys import JsonFields
 from recordpress.errors import InvalidArgumentError, RecordpressError
 from recordpress.files import FileSystem, named, resolve
 from recordpress.log._log import Log
@@ -67,7 +66,7 @@ class RepairedSegment:
 
 
 @dataclass(frozen=True)
-class RepairReport:
+class RepairReport(JsonFields):
     """Result of `repair`.
 
     Attributes
@@ -90,10 +89,6 @@ class RepairReport:
     segments: list[RepairedSegment] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     lost: list[LostRecords] = field(default_factory=list)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON."""
-        return camel_keys(asdict(self))
 
 
 def repair(
