@@ -12,7 +12,7 @@ Measurements are as in `recordpress.analyze`, except that batches are compressed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from recordpress.analysis._sample import SampleRun, placed_runs, sample_run
 from recordpress.codecs import CodecRegistry
 from recordpress.log import Finding, Log
 from recordpress.log.copy.savings import Topic, by_topic
+from recordpress.log.copy.tasks import grouped
 from recordpress.typing import Integer
 
 __all__ = ["SampleRun", "SampleTask", "TopicEstimate", "measured", "placed"]
@@ -88,20 +89,7 @@ def placed(
         found[topic] = TopicEstimate(size)
     runs = [(topic, run) for topic, several in topics.items() for run in several]
     most = task_bytes(sum(run.bytes for _, run in runs))
-    return found, [SampleTask(settings, group, codecs) for group in _grouped(runs, most)]
-
-
-def _grouped(runs: Sequence[tuple[Topic, SampleRun]], most: int) -> Iterator[tuple[tuple[Topic, SampleRun], ...]]:
-    group: list[tuple[Topic, SampleRun]] = []
-    size = 0
-    for topic, run in runs:
-        if group and size + run.bytes > most:
-            yield tuple(group)
-            group, size = [], 0
-        group.append((topic, run))
-        size += run.bytes
-    if group:
-        yield tuple(group)
+    return found, [SampleTask(settings, group, codecs) for group in grouped(runs, lambda run: run[1].bytes, most)]
 
 
 def measured(task: SampleTask) -> list[tuple[Topic, TopicEstimate]]:

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from recordpress._threads import cores
 from recordpress.errors import RecordpressError
@@ -59,10 +59,13 @@ __all__ = [
     "TranscodeJob",
     "complete_directory",
     "copy_group",
+    "grouped",
     "manifest_of",
     "refuse_taken",
     "transcode_by",
 ]
+
+_Item = TypeVar("_Item")
 
 _PROOF = re.compile(r"_done-[0-9]+-[0-9]+\.jsonl")
 
@@ -192,7 +195,7 @@ class RemoteExecutor(SegmentExecutor):
             for task in large
             for cut in cut_parts(task.info.size or 0, most)
         ]
-        groups = [self._group(work, group) for group in _grouped(small, most)]
+        groups = [self._group(work, group) for group in grouped(small, lambda task: task.info.size or 0, most)]
         try:
             if parts or groups:
                 found = self._send([*parts, *groups])
@@ -244,15 +247,17 @@ class RemoteExecutor(SegmentExecutor):
         succeed(work)
 
 
-def _grouped(tasks: Sequence[CopyTask], most: int) -> Iterator[tuple[CopyTask, ...]]:
-    group: list[CopyTask] = []
+def grouped(items: Iterable[_Item], size_of: Callable[[_Item], int], most: int) -> Iterator[tuple[_Item, ...]]:
+    """Yield neighbouring items in groups of at most this size; a larger item is a group of its own."""
+    group: list[_Item] = []
     size = 0
-    for task in tasks:
-        if group and size + (task.info.size or 0) > most:
+    for item in items:
+        own = size_of(item)
+        if group and size + own > most:
             yield tuple(group)
             group, size = [], 0
-        group.append(task)
-        size += task.info.size or 0
+        group.append(item)
+        size += own
     if group:
         yield tuple(group)
 
