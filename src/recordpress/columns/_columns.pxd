@@ -97,3 +97,4 @@ cdef class Column:
 
 # (first row, number of rows) of a slice as pyarrow has it
 cdef object bounds_of(object start, object length, int64_t rows)
+cdef object rows_of(object key, int64_t rows)

@@ -15,11 +15,10 @@ from recordpress._status cimport check, place, place_at
 from recordpress.codecs.codec cimport codec, codec_at, codec_table, row_of
 from recordpress.codecs.table cimport CodecTable, table_of
 from recordpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
-from recordpress.columns._columns cimport Columns, bounds_of
+from recordpress.columns._columns cimport Columns, bounds_of, rows_of
 from recordpress.record.header cimport BatchHeader, NAME_ROOM, fill_row, header_row
 
 from recordpress.columns._arrow_out import Field
-from recordpress.errors import InvalidArgumentError
 from recordpress.record.header import FIELDS
 
 
@@ -126,10 +125,7 @@ cdef class BatchTable(ArrowRows):
     def __getitem__(self, key):
         """Return a column by its name, or rows by a slice."""
         if isinstance(key, slice):
-            start, stop, step = key.indices(self.num_rows)
-            if step != 1:
-                raise InvalidArgumentError(f"a slice must have a step of 1, not {step}", field="key")
-            return self.slice(start, max(stop - start, 0))
+            return self.slice(*rows_of(key, self.num_rows))
         return self._columns()[key]
 
     def __iter__(self):

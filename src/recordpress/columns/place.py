@@ -7,38 +7,11 @@ from collections.abc import Iterable
 from recordpress.columns._read import read_columns
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
-PLACE_COLUMNS: dict[str, type[str] | type[int]] = {"topic": str, "partition": int}
-"""Columns that say where a record is, and their types.
-
->>> from recordpress.columns.place import PLACE_COLUMNS
->>> list(PLACE_COLUMNS)
-['topic', 'partition']
-"""
+PLACE_COLUMNS: dict[str, type[str] | type[int]] = {"topic": str, "partition": int}  # with their types
 
 
 def chosen_columns(columns: Iterable[str] | None, *, has_place: bool = True) -> list[str]:
-    """Return the names of a result's columns.
-
-    Parameters
-    ----------
-    columns : sequence of str, optional
-        The default is all columns of records.
-    has_place : bool
-        Whether topic and partition come first by default.
-
-    Raises
-    ------
-    ArgumentTypeError
-        The names are one text.
-    InvalidArgumentError
-        Topic or partition is asked for twice.
-
-    Examples
-    --------
-    >>> from recordpress.columns.place import chosen_columns
-    >>> chosen_columns(None)[:4]
-    ['topic', 'partition', 'offset', 'timestamp']
-    """
+    """Return the columns of a result; the default is all of records, after topic and partition if it has them."""
     if columns is None:
         of_records = read_columns(b"").column_names
         return [*PLACE_COLUMNS, *of_records] if has_place else of_records
