@@ -90,7 +90,7 @@ def end_before(segment: Segment, following: int) -> int:
 
 def _last_headers(segment: Segment, file: FileRecords) -> HeaderWalk:
     """Return a walk that reached the end, or damage."""
-    if INDEX_FILE_SUFFIX not in segment.files and file.size > _TAIL_BYTES:
+    if INDEX_FILE_SUFFIX not in segment.suffixes and file.size > _TAIL_BYTES:
         return _tail(segment, buffered(file.file))
     last = near_the_end(segment, file)
     with suppress(RecordpressError):

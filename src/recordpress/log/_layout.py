@@ -13,7 +13,7 @@ Ids are 22 characters of URL-safe base64, which may be ``-`` and ``_``: names th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from recordpress._arguments import INT32_MAX, INT64_MAX
@@ -46,6 +46,7 @@ _UNFINISHED_DIRECTORIES = {
     "-stray": "no longer belongs to this broker",
 }
 _UNFINISHED_JOB = "a job has not published all of its files; if it was interrupted, the next write finishes it"
+_UNUSED = (*_UNFINISHED_FILES, LOG_FILE_SUFFIX)
 _MOST_READINGS = 5  # of a log dir that jobs change meanwhile
 _UNFINISHED_COPY = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
@@ -59,6 +60,7 @@ class Layout:
         self.partitions: list[Partition] = []
         self.skipped: list[Finding] = []
         self._interrupted: dict[str, Interrupted] = {}  # by the name of the partition's directory
+        self._suffixes: dict[tuple[str, ...], tuple[str, ...]] = {}  # each once, for very many segments
 
     # --- directories --------------------------------------------------------------------------------------------
 
@@ -108,8 +110,7 @@ class Layout:
         if not self.partitions:  # a name that Kafka would not write: nothing next to it belongs to it
             entry = next(entry for entry in entries if entry.name == name)
             self._check_file(entry)
-            url = self.files.url(path)
-            segment = Segment(self.files, path, 0, url, entry.size, is_last=True)
+            segment = Segment(self.files, self.root, name, 0, entry.size, is_last=True)
             self.partitions = [Partition(None, None, self.files.url(self.root), (segment,))]
 
     def _read_child(self, entry: FileInfo) -> None:
@@ -132,10 +133,10 @@ class Layout:
         """Read a directory with segments, whose name is that of the partition; return False for another directory."""
         if any(SEGMENT_FILE.fullmatch(entry.name) for entry in entries):
             topic_partition = self._named(path, name)
-            segments = self._segments(entries, SEGMENT_FILE, self._plain_segment)
+            segments, others = self._segments(entries, SEGMENT_FILE)
         elif any(_TIERED_FILE.fullmatch(entry.name) for entry in entries):
             topic_partition = self._tiered(path, name)
-            segments = self._segments(entries, _TIERED_FILE, self._tiered_segment)
+            segments, others = self._segments(entries, _TIERED_FILE)
         else:
             return False
         if name in self._interrupted:
@@ -143,7 +144,6 @@ class Layout:
             if not segments:
                 return False
         topic, number = topic_partition or (None, None)
-        others = {entry.name: entry for entry in entries if entry.is_file and not entry.name.endswith(LOG_FILE_SUFFIX)}
         self.partitions.append(Partition(topic, number, self.files.url(path), with_last(segments), others))
         return True
 
@@ -201,35 +201,51 @@ class Layout:
     # --- segments -----------------------------------------------------------------------------------------------
 
     def _segments(
-        self,
-        entries: list[FileInfo],
-        pattern: re.Pattern[str],
-        segment_of: Callable[[FileInfo, int, dict[str, FileInfo]], Segment],
-    ) -> list[Segment]:
-        siblings = _by_stem(entries)
-        segments = []
+        self, entries: list[FileInfo], pattern: re.Pattern[str]
+    ) -> tuple[list[Segment], dict[str, FileInfo]]:
+        """Return the segments, and the files that belong to none, by name."""
+        found = {entry.name.removesuffix(LOG_FILE_SUFFIX): entry for entry in entries if pattern.fullmatch(entry.name)}
+        beside: dict[str, list[FileInfo]] = {stem: [] for stem in found}
+        others = {}
         for entry in entries:
-            self.files.check_link(entry, self.root)
-            if match := pattern.fullmatch(entry.name):
+            if entry.is_link:
+                self.files.check_link(entry, self.root)
+            name = entry.name
+            stem, _, suffix = name.partition(".")
+            if suffix == "log" and stem in found:
                 self._check_file(entry)
-                stem = entry.name.removesuffix(LOG_FILE_SUFFIX)
-                segments.append(segment_of(entry, self._base_offset(entry, match["base"]), siblings.get(stem, {})))
-            elif suffix := _ending(entry.name, _UNFINISHED_FILES):
-                self._skip(entry, f"{entry.name} {_UNFINISHED_FILES[suffix]}", "file name")
-            elif _UNFINISHED_COPY.fullmatch(entry.name):
-                self._skip(entry, f"{entry.name} is a copy that was not finished", "file name")
-            elif entry.name.endswith(LOG_FILE_SUFFIX):
-                self._skip(entry, f"{entry.name} is not the name of a segment, which has 20 digits", "file name")
-        return sorted(segments, key=lambda segment: segment.base_offset)
+                continue
+            if entry.is_file and stem in found:
+                beside[stem].append(entry)
+            elif entry.is_file and not name.endswith(LOG_FILE_SUFFIX):
+                others[name] = entry
+            if name.endswith(_UNUSED) or name.startswith("."):
+                self._skip_unused(entry)
+        directory = self.files.parent(entries[0].path)
+        segments = [self._segment(directory, entry, stem, beside[stem]) for stem, entry in found.items()]
+        return sorted(segments, key=lambda segment: segment.base_offset), others
 
-    def _plain_segment(self, entry: FileInfo, base_offset: int, siblings: dict[str, FileInfo]) -> Segment:
-        url = self.files.url(entry.path)
-        return Segment(self.files, entry.path, base_offset, url, entry.size, files=siblings, modified=entry.modified)
+    def _skip_unused(self, entry: FileInfo) -> None:
+        if suffix := _ending(entry.name, _UNFINISHED_FILES):
+            self._skip(entry, f"{entry.name} {_UNFINISHED_FILES[suffix]}", "file name")
+        elif _UNFINISHED_COPY.fullmatch(entry.name):
+            self._skip(entry, f"{entry.name} is a copy that was not finished", "file name")
+        elif entry.name.endswith(LOG_FILE_SUFFIX):
+            self._skip(entry, f"{entry.name} is not the name of a segment, which has 20 digits", "file name")
 
-    def _tiered_segment(self, entry: FileInfo, base_offset: int, siblings: dict[str, FileInfo]) -> Segment:
-        kind = TieredSegment if MANIFEST_SUFFIX in siblings else Segment
-        url = self.files.url(entry.path)
-        return kind(self.files, entry.path, base_offset, url, entry.size, files=siblings, modified=entry.modified)
+    def _segment(self, directory: str, entry: FileInfo, stem: str, beside: list[FileInfo]) -> Segment:
+        suffixes = tuple([one.name[len(stem) :] for one in beside])
+        kind = TieredSegment if len(stem) > 20 and MANIFEST_SUFFIX in suffixes else Segment
+        return kind(
+            self.files,
+            directory,
+            entry.name,
+            self._base_offset(entry, stem[:20]),
+            entry.size,
+            suffixes=self._suffixes.setdefault(suffixes, suffixes),
+            sizes=tuple([one.size for one in beside]),
+            modified=entry.modified,
+        )
 
     def _check_file(self, entry: FileInfo) -> None:
         if entry.is_file:
@@ -275,13 +291,3 @@ def _version(entries: list[FileInfo]) -> list[tuple[str, float | None]]:
 
 def _ending(name: str, endings: Iterable[str]) -> str | None:
     return next((ending for ending in endings if name.endswith(ending)), None)
-
-
-def _by_stem(entries: list[FileInfo]) -> dict[str, dict[str, FileInfo]]:
-    """Group the files next to the segments by name without suffix, and by suffix."""
-    found: dict[str, dict[str, FileInfo]] = {}
-    for entry in entries:
-        stem, dot, suffix = entry.name.partition(".")
-        if dot and entry.is_file and suffix != "log":
-            found.setdefault(stem, {})[dot + suffix] = entry
-    return found

@@ -189,4 +189,4 @@ def _joined(one: Partition, other: Partition) -> Partition:
     known = {segment.url for segment in one.segments}
     segments = [*one.segments, *(segment for segment in other.segments if segment.url not in known)]
     segments.sort(key=lambda segment: segment.base_offset)
-    return replace(one, segments=with_last(segments), files={**other.files, **one.files})
+    return replace(one, segments=with_last(segments), others={**other.others, **one.others})

@@ -32,7 +32,7 @@ from recordpress.log.sidecars.offset_index import OffsetIndex
 _PROOF_BATCHES = 64  # that must lead on, unless the file ends before
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SegmentPart(Segment):
     """The batches of a segment from one byte to another, both of which a batch begins at, or the file's end."""
 

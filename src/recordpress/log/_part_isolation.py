@@ -53,7 +53,7 @@ def _snapshot_of(segments: Sequence[Segment], number: int) -> Segment | None:
     """Return the segment whose ``.snapshot`` is that of the start of this one."""
     before, segment = segments[number - 1 : number + 1]
     found = before if before.is_tiered else segment
-    return found if ".snapshot" in found.files or (found.is_tiered and found.files) else None
+    return found if ".snapshot" in found.suffixes or (found.is_tiered and found.suffixes) else None
 
 
 class _PartSearch(TransactionSearch):

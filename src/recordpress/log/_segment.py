@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from recordpress._file_names import LOG_FILE_SUFFIX
 from recordpress._html import html_table
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import CorruptRecordError
@@ -15,22 +16,24 @@ from recordpress.log.sidecars.transaction_index import AbortedTxn
 from recordpress.record.header import BatchHeader
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Segment:
     """``.log`` file, and the files next to it.
 
     Attributes
     ----------
+    directory, name : str
+        Where the file is.
     base_offset : int
         From the file's name: at most the first offset in it.
-    url : str
-        Of the file, as messages show it.
     size : int | None
         Size of the file in bytes, if the listing has it.
     is_last : bool
         Whether it is the last of its partition: only this one may end in a truncated entry or in zeros.
-    files : mapping of str to FileInfo
-        The other files of the segment, by suffix.
+    suffixes : tuple of str
+        Of the other files of the segment, in order.
+    sizes : tuple of (int | None)
+        Their sizes in bytes.
     codecs : CodecRegistry | None
         Codecs of the caller's own, for its records.
     check_indexes : bool
@@ -43,27 +46,55 @@ class Segment:
     >>> import recordpress
     >>> [partition] = recordpress.open_log("demo/logs/sessions-0").partitions
     >>> segment = partition.segments[0]
-    >>> segment.base_offset, segment.size, sorted(segment.files)
-    (0, 4483, ['.index', '.timeindex'])
+    >>> segment.base_offset, segment.size, segment.suffixes
+    (0, 4483, ('.index', '.timeindex'))
     """
 
     filesystem: FileSystem = field(repr=False)
-    path: str = field(repr=False)
+    directory: str = field(repr=False)
+    name: str
     base_offset: int
-    url: str
     size: int | None = None
     is_last: bool = False
-    files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
+    suffixes: tuple[str, ...] = ()
+    sizes: tuple[int | None, ...] = field(default=(), repr=False)
     codecs: CodecRegistry | None = field(default=None, repr=False, compare=False)
     check_indexes: bool = field(default=False, repr=False, compare=False)
     modified: float | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def path(self) -> str:
+        """Of the file."""
+        return self.filesystem.join(self.directory, self.name)
+
+    @property
+    def url(self) -> str:
+        """Of the file, as messages show it."""
+        return self.filesystem.url(self.path)
+
+    @property
+    def stem(self) -> str:
+        """Common part of the names of its files."""
+        return self.name.removesuffix(LOG_FILE_SUFFIX)
+
+    @property
+    def files(self) -> dict[str, FileInfo]:
+        """The other files of the segment, by suffix."""
+        return {
+            suffix: FileInfo(self.path_of(suffix), self.stem + suffix, "file", size)
+            for suffix, size in zip(self.suffixes, self.sizes, strict=True)
+        }
+
+    def path_of(self, suffix: str) -> str:
+        """Return the path of the segment's file with this suffix, such as ``.txnindex``."""
+        return self.filesystem.join(self.directory, self.stem + suffix)
 
     @property
     def is_tiered(self) -> bool:
         """Whether the segment is a copy in tiered storage, with an id in its name. Its ``.snapshot`` is that of the
         segment's end, not of its start (Kafka's LogSegmentData).
         """
-        return self.filesystem.name(self.path)[20:21] == "-"
+        return self.name[20:21] == "-"
 
     def open(self) -> RandomAccessFile:
         """Open the record set.
@@ -116,9 +147,9 @@ class Segment:
         FileNotFoundError
             The listing has none. No store is asked.
         """
-        if suffix not in self.files:
+        if suffix not in self.suffixes:
             raise FileNotFoundError(f"there is no {suffix} file beside {self.url}")
-        return self.filesystem.open(self.files[suffix].path)
+        return self.filesystem.open(self.path_of(suffix))
 
 
 @dataclass(frozen=True)
@@ -135,8 +166,8 @@ class Partition:
         Of its directory.
     segments : tuple of Segment
         In order of base offset.
-    files : mapping of str to FileInfo
-        The other files in its directory, by name.
+    others : mapping of str to FileInfo
+        The files in its directory that belong to none of the segments there, by name.
 
     Examples
     --------
@@ -150,7 +181,7 @@ class Partition:
     partition: int | None
     url: str
     segments: tuple[Segment, ...]
-    files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
+    others: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
         return self.url if self.topic is None else f"{self.topic}-{self.partition}"

@@ -64,22 +64,23 @@ class Manifest:
 class TieredSegment(Segment):
     """Segment with a manifest."""
 
+    __slots__ = ()
+
     def open(self) -> RandomAccessFile:
         manifest = self._manifest()
         file = self.filesystem.open(self.path)
         return _ChunkedFile(file, manifest) if manifest.is_compressed else file
 
     def open_sibling(self, suffix: str) -> RandomAccessFile:
-        if suffix in self.files or _INDEXES_SUFFIX not in self.files:
+        if suffix in self.suffixes or _INDEXES_SUFFIX not in self.suffixes:
             return super().open_sibling(suffix)
         place = self._manifest().indexes.get(_INDEX_FIELDS.get(suffix, ""))
         if place is None:
             raise FileNotFoundError(f"there is no {suffix} in the indexes of {self.url}")
-        return _Part(self.filesystem.open(self.files[_INDEXES_SUFFIX].path), *place)
+        return _Part(super().open_sibling(_INDEXES_SUFFIX), *place)
 
     def _manifest(self) -> Manifest:
-        info = self.files[MANIFEST_SUFFIX]
-        with self.filesystem.open(info.path) as file:
+        with super().open_sibling(MANIFEST_SUFFIX) as file:
             if file.size > _LARGEST_MANIFEST:
                 raise _corrupt(f"file too large for a manifest ({file.size} bytes)", file.name)
             return read_manifest(file.read_exactly(0, file.size), file.name)

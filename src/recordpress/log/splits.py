@@ -87,7 +87,7 @@ class LogSplit:
     before: tuple[Segment, ...] = ()
     is_continued: bool = False
     size: int = 0
-    files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
+    others: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
 
     def located(self) -> Partition:
         """Return a partition of these segments and parts of segments, none of which is empty."""
@@ -103,7 +103,7 @@ class LogSplit:
             for number, segment in enumerate(self.segments)
         ]
         kept = tuple(part for part in parts if part.size or part in self.segments)
-        return Partition(self.topic, self.partition, self.url, kept, self.files)
+        return Partition(self.topic, self.partition, self.url, kept, self.others)
 
     def _whole(self) -> tuple[Segment, ...]:
         """Return all segments of the partition."""
@@ -199,10 +199,10 @@ def plan(
 
 
 def _with_files(split: LogSplit, partition: Partition) -> LogSplit:
-    files = partition.files
+    others = partition.others
     if split.segments[0] is not partition.segments[0]:
-        files = {name: info for name, info in files.items() if name == LEADER_EPOCH_CHECKPOINT}
-    return replace(split, files=files)
+        others = {name: info for name, info in others.items() if name == LEADER_EPOCH_CHECKPOINT}
+    return replace(split, others=others)
 
 
 class _Packer:
@@ -260,7 +260,7 @@ def _splits_of(
     """Yield the smallest splits of a partition that are not parts of segments, each with the maximum number of its
     offsets, if that is requested and known."""
     segments = partition.segments
-    places = tuple(dict.fromkeys((one.filesystem, one.filesystem.parent(one.path)) for one in segments))
+    places = tuple(dict.fromkeys((one.filesystem, one.directory) for one in segments))
     passed = OverlapCandidates()
     for run in _runs(segments, committed):
         following = segments[run[-1] + 1 :]

@@ -62,7 +62,7 @@ def _print_segments(log: Log) -> None:
                 _name(partition),
                 segment.base_offset,
                 size(segment.size),
-                " ".join(sorted(segment.files)),
+                " ".join(segment.suffixes),
                 segment.url,
             )
             for partition in log.partitions
@@ -93,7 +93,7 @@ def _result(log: Log) -> dict[str, Any]:
                         "path": segment.url,
                         "baseOffset": segment.base_offset,
                         "size": segment.size,
-                        "files": {suffix: segment.files[suffix].size for suffix in sorted(segment.files)},
+                        "files": dict(zip(segment.suffixes, segment.sizes, strict=True)),
                     }
                     for segment in partition.segments
                 ],

@@ -9,7 +9,6 @@ from recordpress._arguments import INT32_MAX
 from recordpress._file_names import (
     INDEX_FILE_SUFFIX,
     LEADER_EPOCH_CHECKPOINT,
-    LOG_FILE_SUFFIX,
     PRODUCER_SNAPSHOT_FILE_SUFFIX,
     TIME_INDEX_FILE_SUFFIX,
 )
@@ -49,10 +48,9 @@ def sidecar_files(
                 builder.add(header, marker_of(file.file, header))
                 meter.advance(header.size)
             next_offset = max(next_offset, walk.next_offset or 0)
-        stem = _stem(segment)
         with_snapshot = segment.base_offset > 0
         for suffix, data in builder.end().files(with_snapshot=with_snapshot).items():
-            yield stem + suffix, data
+            yield segment.stem + suffix, data
     yield f"{next_offset:020}{PRODUCER_SNAPSHOT_FILE_SUFFIX}", snapshot_bytes(builder.producers.snapshot())
     later = [entry for entry in epochs if not builder.epochs or entry.epoch > builder.epochs[-1].epoch]
     yield (
@@ -71,10 +69,6 @@ def _refuse_disorder(segment: Segment, header: BatchHeader, order: OrderCheck, f
         raise CorruptRecordError(
             message, file=file, position=header.position, offset=header.base_offset, rule="offset order"
         )
-
-
-def _stem(segment: Segment) -> str:
-    return segment.filesystem.name(segment.path).removesuffix(LOG_FILE_SUFFIX)
 
 
 class Indexes:
@@ -114,7 +108,7 @@ def producers_before(partition: Partition) -> list[ProducerState]:
 def epochs_of(partition: Partition) -> list[EpochEntry]:
     """Return the entries of the partition's checkpoint; none if it is missing or damaged."""
     try:
-        with partition.segments[0].filesystem.open(partition.files[LEADER_EPOCH_CHECKPOINT].path) as file:
+        with partition.segments[0].filesystem.open(partition.others[LEADER_EPOCH_CHECKPOINT].path) as file:
             return read_leader_epochs(file)
     except (KeyError, FileNotFoundError, RecordpressError):
         return []

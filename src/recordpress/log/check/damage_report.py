@@ -159,7 +159,7 @@ def scan_partition(
     refusal: Finding | None = None
     for number, segment in enumerate(partition.segments):
         # LogLoader.loadSegmentFiles recovers a segment without an index by itself, before recoverLog sees its damage
-        has_index = INDEX_FILE_SUFFIX in segment.files
+        has_index = INDEX_FILE_SUFFIX in segment.suffixes
         later = len(partition.segments) - number - 1 if has_index else 0
         with segment.open() as stored, walked(stored) as file:
             recovery = Recovery(file, segment.base_offset, interval, has_index)

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from os import PathLike
 
-from recordpress._file_names import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
+from recordpress._file_names import INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
 from recordpress._json_keys import JsonFields
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileSystem, LocalFileSystem, resolve
@@ -109,7 +109,7 @@ def reindex(
     for partition in opened.partitions:
         _refuse_part(partition)
         source = partition.segments[0].filesystem
-        beside = source.parent(partition.segments[0].path)
+        beside = partition.segments[0].directory
         files, directory = resolve(target) if target is not None else (source, beside)
         if isinstance(files, LocalFileSystem):
             refuse_running_broker(os.path.dirname(os.path.abspath(directory)))
@@ -121,8 +121,8 @@ def reindex(
 def _refuse_part(partition: Partition) -> None:
     """Raise if segments are missing: leader epochs and producer states need all segments of a partition."""
     files = partition.segments[0].filesystem
-    given = {files.name(segment.path) for segment in partition.segments}
-    for entry in files.list(files.parent(partition.segments[0].path)):
+    given = {segment.name for segment in partition.segments}
+    for entry in files.list(partition.segments[0].directory):
         if SEGMENT_FILE.fullmatch(entry.name) and entry.name not in given:
             raise InvalidArgumentError(
                 f"{partition.url} also has {entry.name}: the files next to a log are rebuilt from all of its segments, "
@@ -136,12 +136,12 @@ def _reindex_partition(
 ) -> None:
     builder = SidecarBuilder(producers_before(partition), index_interval_bytes=interval)
     epochs = epochs_of(partition)
-    is_beside = directory == files.parent(partition.segments[0].path)
+    is_beside = directory == partition.segments[0].directory
     made = dict(sidecar_files(partition.segments, builder, meter, epochs))
     for name, data in made.items():
         _write(files, files.join(directory, name), data, report, is_beside)
     for segment in partition.segments:  # a transaction index of a segment in which nothing was aborted
-        name = files.name(segment.path).removesuffix(LOG_FILE_SUFFIX) + TXN_INDEX_FILE_SUFFIX
+        name = segment.stem + TXN_INDEX_FILE_SUFFIX
         path = files.join(directory, name)
         if name not in made and _bytes_of(files, path):
             files.delete(path)

@@ -30,7 +30,7 @@ from recordpress._file_names import (
 from recordpress._json_keys import JsonFields
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import RecordpressError
-from recordpress.files import RandomAccessFile, walked
+from recordpress.files import FileInfo, RandomAccessFile, walked
 from recordpress.log._extent import is_wrapper, near_the_end
 from recordpress.log._log import Log
 from recordpress.log._log_order import unseen_by_consumers
@@ -230,14 +230,15 @@ class _Verification:
     # --- files ------------------------------------------------------------------------------------------------------
 
     def _partition_files(self) -> list[EpochEntry] | None:
-        self._partition_file(PARTITION_METADATA, read_partition_metadata)
-        for name in self.partition.files:
-            if name.endswith(PRODUCER_SNAPSHOT_FILE_SUFFIX):
-                self._partition_file(name, read_snapshot)
-        return self._partition_file(LEADER_EPOCH_CHECKPOINT, read_leader_epochs)
+        suffix, others = PRODUCER_SNAPSHOT_FILE_SUFFIX, self.partition.others
+        self._partition_file(others.get(PARTITION_METADATA), read_partition_metadata)
+        for info in [info for name, info in others.items() if name.endswith(suffix)]:
+            self._partition_file(info, read_snapshot)
+        for segment in self.partition.segments:
+            self._partition_file(segment.files.get(suffix), read_snapshot)
+        return self._partition_file(others.get(LEADER_EPOCH_CHECKPOINT), read_leader_epochs)
 
-    def _partition_file(self, name: str, read: Callable[[RandomAccessFile], _T]) -> _T | None:
-        info = self.partition.files.get(name)
+    def _partition_file(self, info: FileInfo | None, read: Callable[[RandomAccessFile], _T]) -> _T | None:
         if info is None:
             return None
         files = self.partition.segments[0].filesystem
@@ -315,7 +316,7 @@ class _Verification:
         """Yield the leader epochs of the log that the checkpoint lacks, or has only from a later offset on."""
         starts = {entry.epoch: entry.start_offset for entry in stored}
         files = self.partition.segments[0].filesystem
-        name = files.url(self.partition.files[LEADER_EPOCH_CHECKPOINT].path)
+        name = files.url(self.partition.others[LEADER_EPOCH_CHECKPOINT].path)
         for epoch, offset in self.builder.epochs:
             if epoch not in starts or starts[epoch] > offset:
                 message = f"leader epoch {epoch} is in the log from offset {offset} on, but not in the checkpoint"

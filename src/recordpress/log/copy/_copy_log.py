@@ -250,7 +250,7 @@ def refuse_inside(
 ) -> None:
     """Raise an error if the target is inside one of the sources: the copy would become part of its source."""
     places = {resolve(path, filesystem) for path in _several(src)} | {
-        (segment.filesystem, segment.filesystem.parent(segment.path))
+        (segment.filesystem, segment.directory)
         for partition in partitions
         for segment in partition.segments
     }
@@ -696,16 +696,16 @@ def copy_small_files(
     found = small_files(partition, names, suffixes)
     wanted = [name for name in sorted(found) if changed.get(name, b"") is not None]
     for name in wanted:
-        files, info = found[name]
-        with files.open(info.path) as file:
+        files, path = found[name]
+        with files.open(path) as file:
             target.create_file(target.join(directory, name), changed.get(name) or file.read_exactly(0, file.size))
     return wanted
 
 
 def list_copied_segments(partition: Partition, files: FileSystem, directory: str) -> list[Segment]:
     """Return the segments of the copy; quarantined ones are not among them."""
-    paths = ((one.base_offset, files.join(directory, segment_name(one))) for one in partition.segments)
-    return [Segment(files, path, base_offset, files.url(path)) for base_offset, path in paths if files.find(path)]
+    made = (Segment(files, directory, segment_name(one), one.base_offset) for one in partition.segments)
+    return [one for one in made if files.find(one.path)]
 
 
 def small_files(
@@ -716,11 +716,11 @@ def small_files(
     if not partition.segments:
         return found
     files = partition.segments[0].filesystem
-    for name, info in partition.files.items():
+    for name, info in partition.others.items():
         if name in names or name.endswith(suffixes):
-            found[name] = files, info
+            found[name] = files, info.path
     for segment in partition.segments:
         for suffix in suffixes:
-            if suffix in segment.files and not (segment.is_tiered and suffix == PRODUCER_SNAPSHOT_FILE_SUFFIX):
-                found[f"{segment.base_offset:020d}{suffix}"] = segment.filesystem, segment.files[suffix]
+            if suffix in segment.suffixes and not (segment.is_tiered and suffix == PRODUCER_SNAPSHOT_FILE_SUFFIX):
+                found[f"{segment.base_offset:020d}{suffix}"] = segment.filesystem, segment.path_of(suffix)
     return found

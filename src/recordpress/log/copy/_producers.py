@@ -23,7 +23,7 @@ from typing import NamedTuple
 from recordpress._arguments import INT64_MAX
 from recordpress._file_names import PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
 from recordpress.errors import CorruptRecordError
-from recordpress.files import FileInfo, FileSystem
+from recordpress.files import FileSystem
 from recordpress.log._file_records import FileRecords
 from recordpress.log._progress import Meter
 from recordpress.log._segment import Partition, Segment
@@ -37,7 +37,7 @@ from recordpress.record.header import BatchHeader
 _REMEMBERED = 5  # ProducerStateEntry.NUM_BATCHES_TO_RETAIN
 _ALONE, _ABORTED, _DROPPED, _EMPTIED = 1, 2, 3, 4  # as in _settle.pxd
 
-SmallFiles = dict[str, tuple[FileSystem, FileInfo]]  # by name
+SmallFiles = dict[str, tuple[FileSystem, str]]  # by name
 
 
 class Expiry(NamedTuple):
@@ -221,9 +221,9 @@ def last_snapshot(snapshots: SmallFiles) -> list[ProducerState]:
     """Return the states in the last snapshot; none if it is missing or damaged."""
     if not snapshots:
         return []
-    files, info = snapshots[max(snapshots)]
+    files, path = snapshots[max(snapshots)]
     try:
-        with files.open(info.path) as file:
+        with files.open(path) as file:
             return read_snapshot(file)
     except (CorruptRecordError, FileNotFoundError):
         return []

@@ -70,7 +70,7 @@ class CompactedPartition:
     bytes_after: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _GroupedSegment(Segment):
     """Segments of a partition that are read as one."""
 
@@ -81,8 +81,8 @@ class _GroupedSegment(Segment):
         first, last = members[0], members[-1]
         size = sum(one.size or 0 for one in members)
         return cls(
-            first.filesystem, first.path, first.base_offset, first.url, size, last.is_last, codecs=first.codecs,
-            members=tuple(members),
+            first.filesystem, first.directory, first.name, first.base_offset, size, last.is_last,
+            codecs=first.codecs, members=tuple(members),
         )  # fmt: skip
 
     def open(self) -> JoinedFiles:
@@ -121,7 +121,7 @@ class MergeTask(NamedTuple):
         if f"{group.base_offset:020}{INDEX_FILE_SUFFIX}" not in made:
             message = "offsets go back, or are not those of the segment: no index can hold them"
             raise CorruptRecordError(message, file=group.url, rule="offset order")
-        replaced = {files.name(one.path): (one.size, one.modified) for one in self.members}
+        replaced = {one.name: (one.size, one.modified) for one in self.members}
         return MergedSegment(self.directory, attempt, made, replaced, self._sidecars(made)), copied
 
     def _producers(self, group: _GroupedSegment) -> tuple[Marks, list[AbortedTxn]]:
@@ -133,7 +133,7 @@ class MergeTask(NamedTuple):
         [marks] = marks_of([group], [scanned], (), _ALL_KNOWN)
         aborted: list[AbortedTxn] = []
         for one in self.members:
-            if TXN_INDEX_FILE_SUFFIX in one.files:
+            if TXN_INDEX_FILE_SUFFIX in one.suffixes:
                 with one.open_sibling(TXN_INDEX_FILE_SUFFIX) as file:
                     aborted += read_transaction_index(file, one.base_offset)
                 continue
@@ -150,7 +150,7 @@ class MergeTask(NamedTuple):
         """Return the names of files next to the old segments that the new one does not have. A snapshot of producers
         at its base offset remains true."""
         own = f"{self.members[0].base_offset:020}{PRODUCER_SNAPSHOT_FILE_SUFFIX}"
-        names = [self.stage.files.name(info.path) for one in self.members for info in one.files.values()]
+        names = [one.stem + suffix for one in self.members for suffix in one.suffixes]
         return [name for name in names if name != own and name not in made]
 
     def _locate(self, error: RecordpressError, group: _GroupedSegment) -> None:
@@ -229,7 +229,7 @@ def compact_here(
 def _is_in(stage: Stage, partition: Partition) -> bool:
     """Return whether the partition is a directory of the log dir: another one, and a link to one, is left alone."""
     files, path = stage.files, stage.files.join(stage.target, str(partition))
-    return {files.canonical(files.parent(one.path)) for one in partition.segments} == {path}
+    return {files.canonical(one.directory) for one in partition.segments} == {path}
 
 
 def _groups(partition: Partition, segment_bytes: int, with_active: bool) -> Iterator[tuple[Segment, ...]]:

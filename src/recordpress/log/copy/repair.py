@@ -241,7 +241,7 @@ def _copy_segments(
         shown = files.url(files.join(directory, name))
         with source.open() as file:
             report.segments.append(RepairedSegment(shown, source.url, end - at, size, file.size))
-        copied.append(Segment(files, path, base_offset, shown, size))  # none of them may end in a truncated entry
+        copied.append(Segment(files, place, name, base_offset, size))  # none of them may end in a truncated entry
         if end > at:
             next_offset = batches.last[chain[end - 1]] + 1
         at = end
@@ -277,7 +277,7 @@ def _copy_ranges(source: Segment, ranges: Iterator[tuple[int, int]], files: File
 
 def _copy_metadata(partition: Partition, files: FileSystem, place: str) -> None:
     """Copy ``partition.metadata`` if it is readable; otherwise a broker creates it from the topic's id."""
-    info = partition.files.get(PARTITION_METADATA)
+    info = partition.others.get(PARTITION_METADATA)
     if info is None:
         return
     try:

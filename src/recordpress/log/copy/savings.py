@@ -380,7 +380,7 @@ def _parts(chosen: list[_Range]) -> Iterator[tuple[Segment, Segment]]:
         by_segment.setdefault(one.segment.url, []).append(one)
     for several in by_segment.values():
         segment = several[0].segment
-        if INDEX_FILE_SUFFIX in segment.files or not is_checked(segment) or len(several) == 1:
+        if INDEX_FILE_SUFFIX in segment.suffixes or not is_checked(segment) or len(several) == 1:
             yield from ((part_of(segment, one.start, one.end), segment) for one in several)
             continue
         with segment.records() as file:  # one walk instead of one from the beginning to each range

@@ -125,8 +125,7 @@ class SegmentDump:
                 if most is not None and position + len(chunk) >= most:
                     return
             if file.trailing_bytes:
-                name = self.segment.filesystem.name(self.segment.path)
-                message = f"Found {file.trailing_bytes} invalid bytes at the end of {name}"
+                message = f"Found {file.trailing_bytes} invalid bytes at the end of {self.segment.name}"
                 place = (self.segment.url, file.valid_bytes, file.trailing_bytes, file.next_offset)
                 self.findings.append(Finding(*place, "record set framing", message))
 
