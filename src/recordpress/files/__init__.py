@@ -14,7 +14,7 @@ is being written until it is complete, and `_locks` excludes other writers; `_ba
 thread. The meaning of files is left to `recordpress.log`.
 """
 
-from recordpress.files._background import Background as Background
+from recordpress.files._background import Background as Background, for_each as for_each, results as results
 from recordpress.files._buffered import Buffered as Buffered, buffered as buffered
 from recordpress.files._errors import located as located, move_positions as move_positions, named as named
 from recordpress.files._interface import (

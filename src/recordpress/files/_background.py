@@ -1,12 +1,41 @@
-"""A call in the background of its caller."""
+"""Calls in the background of their caller: one, or several at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event, Thread
 from typing import Generic, TypeVar
 
+_AT_ONCE = 8  # most time is spent waiting for disks or stores
+_Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
+
+
+def results(
+    items: Iterable[_Item], work: Callable[[_Item], _Result], at_once: int = _AT_ONCE
+) -> Iterator[tuple[_Item, _Result]]:
+    """Work on several items at a time; yield each with its result, in order; few of them wait in memory."""
+    running: deque[tuple[_Item, Future[_Result]]] = deque()
+    pool = ThreadPoolExecutor(at_once)
+    try:
+        for item in items:
+            if len(running) > at_once + at_once // 2:
+                done, future = running.popleft()
+                yield done, future.result()
+            running.append((item, pool.submit(work, item)))
+        while running:
+            done, future = running.popleft()
+            yield done, future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def for_each(items: Iterable[_Item], work: Callable[[_Item], object], at_once: int = _AT_ONCE) -> None:
+    """Work on several items at a time."""
+    for _ in results(items, work, at_once):
+        pass
 
 
 class Background(Generic[_Result]):

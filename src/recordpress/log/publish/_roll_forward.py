@@ -8,12 +8,10 @@ journal, in a store before it, to the job's directory ``ready``.
 from __future__ import annotations
 
 import json
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from recordpress._file_names import (
     LEADER_EPOCH_CHECKPOINT,
@@ -23,7 +21,7 @@ from recordpress._file_names import (
 )
 from recordpress.checksum import crc32c
 from recordpress.errors import CorruptRecordError, RecordpressError, StorageError
-from recordpress.files import FileSystem, LocalFileSystem, remove_if_empty, sync_directory
+from recordpress.files import FileSystem, LocalFileSystem, for_each, remove_if_empty, results, sync_directory
 from recordpress.files.read_back import publish_checked
 from recordpress.log._file_records import FileRecords
 from recordpress.log.check.rebuild import SidecarBuilder
@@ -47,10 +45,7 @@ _READY = "ready"  # directory of files in a store until the commit
 _PRODUCERS = "producers"  # file in it: the snapshot of a partition's producers
 _COMPARED = 4096  # bytes of a segment that an interrupted job has copied, or another program made
 _SNAPSHOT_EVERY = 1 << 30  # bytes, as between Kafka's snapshots: readers of committed records begin at one
-_AT_ONCE = 8  # concurrent partitions: most time is spent waiting for disks or stores
 CALLS_AT_ONCE = 64  # concurrent calls of a store that send no data
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
 
 
 def prepare(files: FileSystem, target: str, journal: Journal) -> None:
@@ -60,30 +55,6 @@ def prepare(files: FileSystem, target: str, journal: Journal) -> None:
         (one for one in journal.partitions() if one.segments),
         lambda one: _Partition(files, target, journal, one, ready).prepare(),
     )
-
-
-def results(
-    items: Iterable[_Item], work: Callable[[_Item], _Result], at_once: int = _AT_ONCE
-) -> Iterator[tuple[_Item, _Result]]:
-    """Work on several items at a time; yield each with its result, in order; few of them wait in memory."""
-    running: deque[tuple[_Item, Future[_Result]]] = deque()
-    pool = ThreadPoolExecutor(at_once)
-    try:
-        for item in items:
-            if len(running) > at_once + at_once // 2:
-                done, future = running.popleft()
-                yield done, future.result()
-            running.append((item, pool.submit(work, item)))
-        for done, future in running:
-            yield done, future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def for_each(items: Iterable[_Item], work: Callable[[_Item], object], at_once: int = _AT_ONCE) -> None:
-    """Work on several items at a time."""
-    for _ in results(items, work, at_once):
-        pass
 
 
 def roll_forward(files: FileSystem, target: str, journal: Journal) -> None:

@@ -26,7 +26,7 @@ from typing import Literal, TypeAlias, TypeVar
 from recordpress._arguments import INT32_MAX
 from recordpress._file_names import LOG_FILE_SUFFIX, TopicPartition
 from recordpress.errors import InvalidArgumentError, RecordpressError, StorageError
-from recordpress.files import FileInfo, FileSystem, LocalFileSystem, is_unfinished, remove_if_empty
+from recordpress.files import FileInfo, FileSystem, LocalFileSystem, for_each, is_unfinished, remove_if_empty, results
 from recordpress.log._commits import Commit, add_commit, last_commit
 from recordpress.log._end_offset import end_offset
 from recordpress.log._interrupted import JOURNAL, is_committed, staged_jobs
@@ -41,7 +41,7 @@ from recordpress.log.publish._journal import (
     written_batches,
     written_ids,
 )
-from recordpress.log.publish._roll_forward import CALLS_AT_ONCE, for_each, prepare, results, roll_forward
+from recordpress.log.publish._roll_forward import CALLS_AT_ONCE, prepare, roll_forward
 from recordpress.log.publish.lease import HeldError, file_lock, lease, wait_for_others
 from recordpress.log.publish.staging import (
     INDEX_SUFFIXES,
