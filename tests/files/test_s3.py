@@ -68,6 +68,32 @@ def test_opening_lists_each_directory_once_and_reads_no_data(s3: S3Server) -> No
     assert s3.asked("GET") == []
 
 
+def test_directories_that_follow_one_another_are_listed_by_key(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of seven keys, over what lies between the directories too; keys order `a-1/` after `a-1-x/`."""
+    from recordpress.files import _arrow, _s3
+
+    class Few:
+        def __init__(self, client: Any) -> None:
+            self.client = client
+
+        def list_objects_v2(self, **given: Any) -> Any:
+            return self.client.list_objects_v2(MaxKeys=7, **given)
+
+    places = ["a-1", "a-1-x", "a-10", "a-2", "b+c d&e-0", "\u00fc-3"]
+    for place in [*places, "a-1-between"]:
+        for name in ("0.log", "0.index", "1.log", "sub/x", "sub/y"):
+            s3.put(f"logs/t/{place}/{name}", name.encode())
+    s3.put("logs/t/a-15", b"a file")
+    files, root = resolve(s3.url("logs/t"))
+    paths = [f"{root}/{place}" for place in places]
+    expected = [files.list(path) for path in paths]
+    monkeypatch.setattr(_arrow, "s3_client", lambda filesystem: Few(_s3.s3_client(filesystem)))
+    s3.requests.clear()
+    assert list(files.list_each([paths[:4], paths[4:5], paths[5:]])) == expected
+    assert len(s3.asked("LIST")) < 20
+    assert [info.kind for info in expected[0]] == ["file", "file", "file", "directory"]
+
+
 def test_a_full_read_streams_ahead_and_fetches_nothing_twice(s3: S3Server, data: bytes) -> None:
     s3.put(f"logs/t-0/{SEGMENT}", data)
     log = recordpress.open_log(s3.url("logs/t-0"))

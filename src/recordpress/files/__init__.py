@@ -18,6 +18,7 @@ from recordpress.files._background import Background as Background, for_each as 
 from recordpress.files._buffered import Buffered as Buffered, buffered as buffered
 from recordpress.files._errors import located as located, move_positions as move_positions, named as named
 from recordpress.files._interface import (
+    LISTS_AT_ONCE as LISTS_AT_ONCE,
     Fence as Fence,
     FileInfo,
     FileSystem,

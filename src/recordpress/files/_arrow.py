@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from recordpress.files._background import results
 from recordpress.files._errors import NotFoundError
-from recordpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer
+from recordpress.files._interface import LISTS_AT_ONCE, FileInfo, FileSystem, Listing, RandomAccessFile, Writer
+from recordpress.files._s3 import list_keys, s3_client
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -39,6 +41,17 @@ class ArrowFileSystem(FileSystem):
         with self.errors("listing a directory", path):
             found = [_info(info) for info in self._fs.get_file_info(FileSelector(path))]
         return sorted((info for info in found if info.name), key=lambda info: info.name)
+
+    def list_each(self, groups: Sequence[Sequence[str]]) -> Iterator[Listing]:
+        client = s3_client(self._fs) if any(len(group) > 1 for group in groups) else None
+        if client is None:
+            return super().list_each(groups)
+
+        def listed(group: Sequence[str]) -> Sequence[Listing]:
+            with self.errors("listing directories", group[0]):
+                return list_keys(client, group)
+
+        return (found for _, several in results(groups, listed, LISTS_AT_ONCE) for found in several)
 
     def open(self, path: str) -> RandomAccessFile:
         return _ArrowFile(self, path)
@@ -124,40 +137,6 @@ class ArrowFileSystem(FileSystem):
             except NotImplementedError:  # Azure without a hierarchical namespace (apache/arrow#40405)
                 self._fs.copy_file(source, target)
                 self._fs.delete_file(source)
-
-
-def s3_client(filesystem: Any) -> Any:
-    """Return a boto3 client that only creates objects (S3's If-None-Match, which pyarrow lacks: apache/arrow#44281);
-    None for other stores and without boto3."""
-    if filesystem.type_name != "s3":
-        return None
-    try:
-        from boto3.session import Session
-        from botocore import UNSIGNED
-        from botocore.config import Config
-    except ImportError:
-        return None
-    given = filesystem.__reduce__()[1][0]
-    server = given["endpoint_override"]
-    url = server if "://" in server or not server else f"{given['scheme']}://{server}"
-    style = "path" if server and not given.get("force_virtual_addressing") else "auto"
-    client = Session().client(
-        "s3",
-        region_name=given["region"] or None,
-        endpoint_url=url or None,
-        aws_access_key_id=given["access_key"] or None,
-        aws_secret_access_key=given["secret_key"] or None,
-        aws_session_token=given["session_token"] or None,
-        verify=given.get("tls_ca_file_path") or None,
-        config=Config(
-            s3={"addressing_style": style}, **({"signature_version": UNSIGNED} if given["anonymous"] else {})
-        ),
-    )
-    # a header, as versions before 1.35 know no parameter for it
-    client.meta.events.register(
-        "before-call.s3.PutObject", lambda params, **_: params["headers"].update({"If-None-Match": "*"})
-    )
-    return client
 
 
 def _info(info: Any) -> FileInfo:

@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass
 from math import inf
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 from recordpress._file_names import printable
 from recordpress.errors import CorruptRecordError, StorageError
+from recordpress.files._background import results
 from recordpress.files._errors import storage_errors
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+LISTS_AT_ONCE = 16  # calls of a store
 _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 
@@ -75,6 +78,9 @@ class FileInfo:
     def is_directory(self) -> bool:
         """Whether it is a directory."""
         return self.kind == "directory"
+
+
+Listing: TypeAlias = list[FileInfo]
 
 
 class RandomAccessFile(ABC):
@@ -260,6 +266,12 @@ class FileSystem(ABC):
     @abstractmethod
     def list(self, path: str) -> list[FileInfo]:
         """Return the entries of a directory, sorted by name."""
+
+    def list_each(self, groups: Sequence[Sequence[str]]) -> Iterator[Listing]:
+        """Yield the entries of directories in order, by several calls at a time. The directories of a group follow one
+        another in their parent: a store that lists by key needs fewer calls for it than directories."""
+        paths = (path for group in groups for path in group)
+        return (found for _, found in results(paths, self.list, LISTS_AT_ONCE))
 
     @abstractmethod
     def open(self, path: str) -> RandomAccessFile:

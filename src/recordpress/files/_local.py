@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recordpress._file_names import printable, refuse_url
 from recordpress.files._background import Background
-from recordpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer
+from recordpress.files._interface import FileInfo, FileSystem, Listing, RandomAccessFile, Writer
 from recordpress.files._links import check_link, open_file
 from recordpress.files._unfinished import sweep_directory, unfinished_file
 
@@ -31,6 +32,9 @@ class LocalFileSystem(FileSystem):
         with os.scandir(path) as entries:
             found = [_info(entry.path, entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
         return sorted(found, key=lambda info: info.name)
+
+    def list_each(self, groups: Sequence[Sequence[str]]) -> Iterator[Listing]:
+        return (self.list(path) for group in groups for path in group)
 
     def open(self, path: str) -> RandomAccessFile:
         """Open a file for reading; a named pipe is refused."""

@@ -13,13 +13,14 @@ Ids are 22 characters of URL-safe base64, which may be ``-`` and ``_``: names th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TypeAlias
 
 from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress._file_names import COMMIT_PREFIX, LOG_FILE_SUFFIX, STAGING, SUCCESS, TopicPartition
 from recordpress.errors import InvalidArgumentError, StorageError
-from recordpress.files import FileInfo, FileSystem, LocalFileSystem, check_regular
+from recordpress.files import LISTS_AT_ONCE, FileInfo, FileSystem, LocalFileSystem, check_regular
 from recordpress.log._interrupted import Interrupted, interrupted_jobs
 from recordpress.log._segment import Partition, Segment, with_last
 from recordpress.log._tiered import MANIFEST_SUFFIX, TieredSegment
@@ -46,17 +47,22 @@ _UNFINISHED_DIRECTORIES = {
     "-stray": "no longer belongs to this broker",
 }
 _UNFINISHED_JOB = "a job has not published all of its files; if it was interrupted, the next write finishes it"
+_MOST_IN_GROUP = 256  # directories that one thread lists, page by page
 _UNUSED = (*_UNFINISHED_FILES, LOG_FILE_SUFFIX)
 _MOST_READINGS = 5  # of a log dir that jobs change meanwhile
 _UNFINISHED_COPY = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
+
+Wanted: TypeAlias = "Callable[[str, int | None], bool]"  # of a topic and a partition, None if it is not known yet
 
 
 class Layout:
     """Contents of one path: partitions and skipped entries."""
 
-    def __init__(self, files: FileSystem, root: str) -> None:
+    def __init__(self, files: FileSystem, root: str, wanted: Wanted | None = None) -> None:
         self.files = files
         self.root = root
+        self.wanted = wanted  # None: all
+        self.unread: set[tuple[str, int | None]] = set()  # what the names of directories say that nobody wants
         self.partitions: list[Partition] = []
         self.skipped: list[Finding] = []
         self._interrupted: dict[str, Interrupted] = {}  # by the name of the partition's directory
@@ -73,7 +79,7 @@ class Layout:
         if self._read_partition(self.root, name, entries):
             self._refuse_nested(entries)
             return
-        if not self._read_topic(self.root, name, entries):
+        if not self._read_topics({self.root: self._partitions_of_topic(name, entries)}):
             self._read_children(entries)
 
     def _read_children(self, entries: list[FileInfo]) -> None:
@@ -81,8 +87,7 @@ class Layout:
         for _ in range(_MOST_READINGS):
             self.partitions, self.skipped = [], []
             self._interrupted = self._jobs_of(entries)
-            for entry in entries:
-                self._read_child(entry)
+            self._read_each(entries)
             if not any(entry.name in (STAGING, SUCCESS) for entry in entries):
                 return
             before, entries = _version(entries), self.files.list(self.root)
@@ -113,21 +118,38 @@ class Layout:
             segment = Segment(self.files, self.root, name, 0, entry.size, is_last=True)
             self.partitions = [Partition(None, None, self.files.url(self.root), (segment,))]
 
-    def _read_child(self, entry: FileInfo) -> None:
-        """Read an entry of a log dir."""
+    def _read_each(self, entries: list[FileInfo]) -> None:
+        """Read the entries of a log dir."""
+        chosen = [entry for entry in entries if self._is_read(entry)]
+        topics: dict[str, list[FileInfo]] = {}
+        for entry, inner in zip(chosen, self.files.list_each(_groups(chosen, entries)), strict=True):
+            if self._read_partition(entry.path, entry.name, inner):
+                self._refuse_nested(inner)
+            else:
+                topics[entry.path] = self._partitions_of_topic(entry.name, inner)
+        found = self._read_topics(topics)
+        for entry in chosen:
+            if entry.path in topics and entry.path not in found:
+                self._skip(entry, f"{entry.name} holds no segment", "directory name")
+
+    def _is_read(self, entry: FileInfo) -> bool:
+        """Return whether an entry of a log dir is the directory of a partition or of a topic that is wanted."""
         if suffix := _ending(entry.name, _UNFINISHED_DIRECTORIES):
             self._skip(entry, f"{entry.name} {_UNFINISHED_DIRECTORIES[suffix]}", "directory name")
-        elif _LIKE_A_PARTITION.fullmatch(entry.name) or _TIERED_TOPIC.fullmatch(entry.name):
+            return False
+        if _LIKE_A_PARTITION.fullmatch(entry.name) or _TIERED_TOPIC.fullmatch(entry.name):
             self.files.check_link(entry, self.root)
-            if entry.is_directory:
-                entries = self.files.list(entry.path)
-                found = self._read_partition(entry.path, entry.name, entries)
-                if found:
-                    self._refuse_nested(entries)
-                elif not self._read_topic(entry.path, entry.name, entries):
-                    self._skip(entry, f"{entry.name} holds no segment", "directory name")
-        elif entry.is_directory:
+            return entry.is_directory and self._is_wanted(_meanings(entry.name))
+        if entry.is_directory:
             self._skip(entry, f"{entry.name} is not the name of a partition", "directory name")
+        return False
+
+    def _is_wanted(self, meanings: list[tuple[str, int | None]]) -> bool:
+        wanted = self.wanted
+        if wanted is None or not meanings or any(wanted(*one) for one in meanings):
+            return True
+        self.unread.update(meanings)
+        return False
 
     def _read_partition(self, path: str, name: str, entries: list[FileInfo]) -> bool:
         """Read a directory with segments, whose name is that of the partition; return False for another directory."""
@@ -175,16 +197,22 @@ class Layout:
         match = _TIERED_TOPIC.fullmatch(self.files.name(self.files.parent(path)))
         return (match["topic"], int(name)) if match and _NUMBER.fullmatch(name) else None
 
-    def _read_topic(self, path: str, name: str, entries: list[FileInfo]) -> bool:
-        """Read a topic's directory of Aiven's tiered storage, with a directory per partition; return False for another
-        directory."""
+    def _partitions_of_topic(self, name: str, entries: list[FileInfo]) -> list[FileInfo]:
+        """Return the directories of partitions in a topic's directory of Aiven's tiered storage; none in another."""
+        if not (match := _TIERED_TOPIC.fullmatch(name)):
+            return []
         numbers = [entry for entry in entries if entry.is_directory and _NUMBER.fullmatch(entry.name)]
-        if not numbers or not _TIERED_TOPIC.fullmatch(name):
-            return False
-        found = False
-        for entry in sorted(numbers, key=lambda entry: int(entry.name)):
+        return [entry for entry in numbers if self._is_wanted([(match["topic"], int(entry.name))])]
+
+    def _read_topics(self, topics: dict[str, list[FileInfo]]) -> set[str]:
+        """Read the partitions of topics; return the topics that have some."""
+        found = set()
+        chosen = [(path, entry) for path, entries in topics.items() for entry in entries]
+        groups = [group for entries in topics.values() for group in _groups(entries, entries)]
+        for (path, entry), inner in zip(chosen, self.files.list_each(groups), strict=True):
             self.files.check_link(entry, self.root)
-            found |= self._read_partition(entry.path, entry.name, self.files.list(entry.path))
+            if self._read_partition(entry.path, entry.name, inner):
+                found.add(path)
         return found
 
     def _refuse_nested(self, entries: list[FileInfo]) -> None:
@@ -200,9 +228,7 @@ class Layout:
 
     # --- segments -----------------------------------------------------------------------------------------------
 
-    def _segments(
-        self, entries: list[FileInfo], pattern: re.Pattern[str]
-    ) -> tuple[list[Segment], dict[str, FileInfo]]:
+    def _segments(self, entries: list[FileInfo], pattern: re.Pattern[str]) -> tuple[list[Segment], dict[str, FileInfo]]:
         """Return the segments, and the files that belong to none, by name."""
         found = {entry.name.removesuffix(LOG_FILE_SUFFIX): entry for entry in entries if pattern.fullmatch(entry.name)}
         beside: dict[str, list[FileInfo]] = {stem: [] for stem in found}
@@ -264,6 +290,32 @@ class Layout:
 
     def _skip(self, entry: FileInfo, message: str, rule: str) -> None:
         self.skipped.append(Finding(self.files.url(entry.path), None, entry.size, None, rule, message))
+
+
+def _meanings(name: str) -> list[tuple[str, int | None]]:
+    """Return the topics and partitions that a directory of this name may be of."""
+    found: list[tuple[str, int | None]] = []
+    if of_broker := TopicPartition.of_directory(name):
+        found.append((of_broker.topic, of_broker.partition))
+    if match := _LOCAL_TIERED.fullmatch(name):
+        found.append((match["topic"], int(match["partition"])))
+    if match := _TIERED_TOPIC.fullmatch(name):
+        found.append((match["topic"], None))
+    return found
+
+
+def _groups(chosen: list[FileInfo], siblings: list[FileInfo]) -> list[list[str]]:
+    """Return the paths of directories in groups that follow one another among their siblings, enough for all calls."""
+    most = max(1, min(_MOST_IN_GROUP, len(chosen) // (4 * LISTS_AT_ONCE)))
+    wanted, groups = {entry.path for entry in chosen}, [list[str]()]
+    for entry in siblings:
+        if entry.path in wanted:
+            if len(groups[-1]) >= most:
+                groups.append([])
+            groups[-1].append(entry.path)
+        elif entry.is_directory and groups[-1]:
+            groups.append([])
+    return [group for group in groups if group]
 
 
 def partition_in(files: FileSystem, directory: str) -> Partition | None:

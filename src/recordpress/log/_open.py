@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from recordpress._arguments import INT32_MAX, hint, integer, sequence, shown_value
 from recordpress._file_names import LOG_FILE_SUFFIX, refuse_without_records
@@ -15,7 +15,7 @@ from recordpress.codecs import CodecRegistry
 from recordpress.codecs.table import codecs_given
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.files import FileInfo, FileSystem, LocalFileSystem, resolve
-from recordpress.log._layout import Layout
+from recordpress.log._layout import Layout, Wanted
 from recordpress.log._log import Log
 from recordpress.log._segment import Partition, with_last
 from recordpress.log.findings import Finding
@@ -25,13 +25,25 @@ _PATTERN = re.compile(r"[*?[]")
 _SEGMENT_ENDINGS = (LOG_FILE_SUFFIX, f"{LOG_FILE_SUFFIX}.deleted", f"{LOG_FILE_SUFFIX}.swap")
 
 
+class Found(NamedTuple):
+    """Log, and the topics and partitions that were not read, as nobody wants them; None stands for all of a topic."""
+
+    log: Log
+    unread: Set[tuple[str, int | None]]
+
+
 def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Log:
     """Return every partition of the paths or the log; raise an error if nothing is found."""
     if isinstance(path, Log):
         return path
     paths = path if isinstance(path, str | os.PathLike) else list(_several(path))
-    found = found_at(paths, filesystem, codecs)
-    if not found.partitions:
+    return open_wanted(paths, filesystem, codecs, None).log
+
+
+def open_wanted(paths: Any, filesystem: object, codecs: CodecRegistry | None, wanted: Wanted | None) -> Found:
+    """Return the wanted partitions of the paths; raise an error if there is none at all."""
+    found = found_at(paths, filesystem, codecs, wanted)
+    if not found.log.partitions and not found.unread:
         shown = [files.url(name) for files, name in (resolve(one, filesystem) for one in _several(paths))]
         raise InvalidArgumentError(
             f"{', '.join(shown)}: no partition found: expected a directory <topic>-<partition> with a segment "
@@ -50,46 +62,61 @@ def open_selected(
 ) -> Log:
     """Return the log at the paths, or the requested part of it."""
     paths = path if isinstance(path, str | os.PathLike) else list(_several(path))
-    return _of_partitions(_of_topics(open_paths(paths, filesystem, codecs), topics), partitions)
+    names, numbers = _topic_names(topics), _partition_numbers(partitions)
+
+    def is_wanted(topic: str | None, number: int | None) -> bool:
+        is_topic = names is None or (topic is not None and any(fnmatchcase(topic, name) for name in names))
+        return is_topic and (numbers is None or number in numbers)
+
+    found = open_wanted(paths, filesystem, codecs, lambda topic, number: number is None or is_wanted(topic, number))
+    known = list(dict.fromkeys(topic for topic in _topics_in(found) if topic is not None))
+    for name in names or ():
+        if not any(fnmatchcase(one, name) for one in known):
+            near = hint(name, known) or f"; the first of {len(known)} is {known[0]}" if known else ""
+            raise InvalidArgumentError(f"no topic {shown_value(name)}{near}", field="topics")
+    log = found.log.select(lambda one: is_wanted(one.topic, one.partition))
+    if missing := (numbers or set()) - {one.partition for one in log}:
+        raise InvalidArgumentError(f"no partition {min(missing)}", field="partitions")
+    return log
 
 
-def _of_topics(log: Log, topics: str | Iterable[str] | None) -> Log:
+def _topics_in(found: Found) -> list[str | None]:
+    """Return the topics of a log, those that are not read too, in order."""
+    return sorted({one.topic for one in found.log} | {topic for topic, _ in found.unread}, key=lambda one: one or "")
+
+
+def _topic_names(topics: str | Iterable[str] | None) -> list[str] | None:
     if topics is None:
-        return log
-    known = list(log.topics)
-    wanted: set[str] = set()
+        return None
+    found = []
     for name in [topics] if isinstance(topics, str) else sequence(topics, "topics", "str"):
         if not isinstance(name, str):
             raise ArgumentTypeError(f"topics must be names, not {type(name).__name__}", field="topics")
-        if not (matching := {one for one in known if fnmatchcase(one, name)}):
-            near = hint(name, known) or f"; the first of {len(known)} is {known[0]}" if known else ""
-            raise InvalidArgumentError(f"no topic {shown_value(name)}{near}", field="topics")
-        wanted |= matching
-    return log.select(lambda one: one.topic in wanted)
+        found.append(name)
+    return found
 
 
-def _of_partitions(log: Log, partitions: Integer | Iterable[Integer] | None) -> Log:
+def _partition_numbers(partitions: Integer | Iterable[Integer] | None) -> set[int] | None:
     if partitions is None:
-        return log
+        return None
     several = sequence(partitions, "partitions", "int") if not hasattr(partitions, "__index__") else (partitions,)
-    wanted = {integer(cast(Integer, number), "partitions", 0, INT32_MAX) for number in several}
-    if missing := wanted - {one.partition for one in log}:
-        raise InvalidArgumentError(f"no partition {min(missing)}", field="partitions")
-    return log.select(lambda one: one.partition in wanted)
+    return {integer(cast(Integer, number), "partitions", 0, INT32_MAX) for number in several}
 
 
-def found_at(path: Any, filesystem: object, codecs: CodecRegistry | None = None) -> Log:
-    """Return every partition at the paths, perhaps none."""
+def found_at(path: Any, filesystem: object, codecs: CodecRegistry | None = None, wanted: Wanted | None = None) -> Found:
+    """Return the wanted partitions at the paths, perhaps none."""
     codecs_given(codecs)
     partitions: list[Partition] = []
     skipped: list[Finding] = []
+    unread: set[tuple[str, int | None]] = set()
     for one in _several(path):
         files, name = resolve(one, filesystem)
         for info in _expanded(files, name):
-            layout = _layout_of(files, info)
+            layout = _layout_of(files, info, wanted)
             partitions += layout.partitions
             skipped += layout.skipped
-    return Log((_with_codecs(one, codecs) for one in merged(partitions)), skipped, path)
+            unread |= layout.unread
+    return Found(Log((_with_codecs(one, codecs) for one in merged(partitions)), skipped, path), unread)
 
 
 def refuse_missing(path: str) -> None:
@@ -153,9 +180,9 @@ def _matches(files: FileSystem, path: str) -> list[FileInfo]:
 # --- one place --------------------------------------------------------------------------------------------------
 
 
-def _layout_of(files: FileSystem, info: FileInfo) -> Layout:
+def _layout_of(files: FileSystem, info: FileInfo, wanted: Wanted | None) -> Layout:
     if info.is_directory:
-        layout = Layout(files, files.canonical(info.path))
+        layout = Layout(files, files.canonical(info.path), wanted)
         layout.read_directory()
         return layout
     return _one_file(files, info)

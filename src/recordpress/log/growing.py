@@ -16,6 +16,7 @@ from typing import NamedTuple
 from recordpress.codecs import CodecRegistry
 from recordpress.log._end_offset import end_offset
 from recordpress.log._extent import end_before, offset_index_of
+from recordpress.log._layout import Wanted
 from recordpress.log._open import found_at
 from recordpress.log._part_isolation import isolation_of_part
 from recordpress.log._segment import Partition, Segment, size_of
@@ -32,10 +33,13 @@ class SegmentRange(NamedTuple):
 
 
 def partitions_at(
-    paths: Sequence[str], filesystem: object = None, codecs: CodecRegistry | None = None
+    paths: Sequence[str],
+    filesystem: object = None,
+    codecs: CodecRegistry | None = None,
+    wanted: Wanted | None = None,
 ) -> tuple[Partition, ...]:
-    """Return the partitions at the paths, as `recordpress.open_log` does, but perhaps none."""
-    return found_at(paths, filesystem, codecs).partitions
+    """Return the wanted partitions at the paths, as `recordpress.open_log` does, but perhaps none."""
+    return found_at(paths, filesystem, codecs, wanted).log.partitions
 
 
 def readable_end(partition: Partition, *, with_active: bool, committed: bool, skip: bool = False) -> int:

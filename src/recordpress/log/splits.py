@@ -39,7 +39,7 @@ from recordpress.log._extent import (
 )
 from recordpress.log._file_records import FileRecords, OnCorrupt
 from recordpress.log._log_order import NEAR, Frontier, OverlapCandidates
-from recordpress.log._open import merged, open_paths, refuse_missing
+from recordpress.log._open import Found, merged, open_paths, open_wanted, refuse_missing
 from recordpress.log._part import EntryPlace, SegmentPart, entry_places, part_between, part_of
 from recordpress.log._part_isolation import has_state, isolation_of_part
 from recordpress.log._read import LogReader, ReadOptions
@@ -53,12 +53,14 @@ from recordpress.record import read_batches, summarize_records
 from recordpress.record.header import BatchHeader
 
 __all__ = [
+    "Found",
     "LogSplit",
     "ReadOptions",
     "TaskSplits",
     "batches_in",
     "digests_of",
     "offset_of_timestamp",
+    "open_wanted",
     "plan",
     "read_split",
     "refuse_missing",

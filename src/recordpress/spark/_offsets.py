@@ -8,12 +8,12 @@ import re
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 
 from recordpress._arguments import INT32_MAX, INT64_MAX, shown_value
 from recordpress.errors import InvalidArgumentError
 from recordpress.log import Partition, end_offset
-from recordpress.log.splits import offset_of_timestamp
+from recordpress.log.splits import Found, offset_of_timestamp
 from recordpress.spark._option import Option
 
 _LOGGER = logging.getLogger("recordpress.spark")
@@ -48,45 +48,40 @@ class Topics:
 
     names: tuple[str, ...] = ()
     pattern: str = ""
-    assigned: dict[str, tuple[int, ...]] | None = None
+    assigned: dict[str, frozenset[int]] | None = None
 
-    def of(self, partitions: Iterable[Partition], where: str, *, may_come: bool = False) -> list[Partition]:
-        """Return the selected partitions; with `may_come`, only the existing ones."""
-        found = list(partitions)
-        if may_come:
-            return [partition for partition in found if self.has(partition.topic, partition.partition)]
-        topics = {partition.topic for partition in found}
-        if self.names:
-            self._refuse_missing([name for name in self.names if name not in topics], topics, where, "subscribe")
-            return [partition for partition in found if partition.topic in self.names]
+    def of(self, found: Found, where: str) -> list[Partition]:
+        """Return the selected partitions; raise an error if one is missing."""
+        kept = [partition for partition in found.log if self.has(partition.topic, partition.partition)]
+        topics = {partition.topic for partition in kept}
+        others = {partition.topic for partition in found.log} | {topic for topic, _ in found.unread}
+        if missing := [name for name in self.names if name not in topics]:
+            self._refuse(missing, others, where, "subscribe")
         if self.assigned is not None:
-            wanted = {(topic, number) for topic, numbers in self.assigned.items() for number in numbers}
-            there = {(partition.topic, partition.partition) for partition in found}
-            missing = [f"{topic}-{number}" for topic, number in sorted(wanted) if (topic, number) not in there]
-            self._refuse_missing(missing, {str(partition) for partition in found}, where, "assign")
-            return [partition for partition in found if (partition.topic, partition.partition) in wanted]
-        if self.pattern:
-            matches = re.compile(self.pattern).fullmatch
-            kept = [partition for partition in found if partition.topic is not None and matches(partition.topic)]
-            if not kept:
-                self._refuse_missing([f"matching {self.pattern!r}"], topics, where, "subscribePattern")
-            return kept
-        return found
+            there = {(partition.topic, partition.partition) for partition in kept}
+            wanted = sorted((topic, number) for topic, numbers in self.assigned.items() for number in numbers)
+            if missing := [f"{topic}-{number}" for topic, number in wanted if (topic, number) not in there]:
+                known = {str(partition) for partition in found.log}
+                known |= {f"{topic}-{number}" for topic, number in found.unread if number is not None}
+                self._refuse(missing, known, where, "assign")
+        if self.pattern and not kept:
+            self._refuse([f"matching {self.pattern!r}"], others, where, "subscribePattern")
+        return kept
 
     def has(self, topic: str | None, partition: int | None) -> bool:
-        """Return whether a partition is selected, if it exists."""
+        """Return whether a partition is selected, if it exists; without a number, whether some of the topic may be."""
         if self.names:
             return topic in self.names
         if self.assigned is not None:
-            return partition in self.assigned.get(topic or "", ())
-        return not self.pattern or bool(re.fullmatch(self.pattern, topic or ""))
+            numbers = self.assigned.get(topic or "", frozenset())
+            return bool(numbers) if partition is None and topic is not None else partition in numbers
+        return not self.pattern or bool(topic is not None and re.fullmatch(self.pattern, topic))
 
-    def _refuse_missing(self, missing: list[str], there: Iterable[str | None], where: str, option: str) -> None:
-        if missing:
-            known = ", ".join(sorted(name for name in there if name is not None))
-            what = "partition" if option == "assign" else "topic"
-            message = f"{where} has no {what} {', '.join(missing)}; it has {known}"
-            raise InvalidArgumentError(message[:1000], field=option)
+    def _refuse(self, missing: list[str], there: Iterable[str | None], where: str, option: str) -> NoReturn:
+        known = ", ".join(sorted(name for name in there if name is not None))
+        what = "partition" if option == "assign" else "topic"
+        message = f"{where} has no {what} {', '.join(missing)}; it has {known}"
+        raise InvalidArgumentError(message[:1000], field=option)
 
 
 def parse_topics(text: Text) -> Topics:
@@ -122,13 +117,13 @@ def _check_pattern(pattern: str) -> None:
     raise InvalidArgumentError(f"option subscribePattern {what}: {error}", field="subscribePattern")
 
 
-def _assigned(text: str) -> dict[str, tuple[int, ...]]:
+def _assigned(text: str) -> dict[str, frozenset[int]]:
     example = '{"orders": [0, 1]}'
     read = _json("assign", text, example)
     for numbers in read.values():
         if not isinstance(numbers, list) or not all(_is_number(one, 0, INT32_MAX) for one in numbers):
             raise _wrong("assign", text, example)
-    return {topic: tuple(numbers) for topic, numbers in read.items()}
+    return {topic: frozenset(numbers) for topic, numbers in read.items()}
 
 
 # --- offsets ----------------------------------------------------------------------------------------------------------

@@ -72,13 +72,16 @@ class GrowingLog:
     def partitions(self, planned: frozenset[Key] = frozenset()) -> dict[Key, Partition]:
         """Return the selected partitions, and those of a batch that is planned, by topic and number."""
         options = self._options
-        where = ", ".join(options.paths)
         paths, filesystem = located(options.store, options.paths)
-        given = partitions_at(paths, filesystem, options.codecs)
+        topics = {topic for topic, _ in planned}
+
+        def is_wanted(topic: str | None, number: int | None) -> bool:
+            is_planned = topic in topics and (number is None or (topic, number) in planned)
+            return is_planned or options.topics.has(topic, number)
+
+        given = partitions_at(paths, filesystem, options.codecs, is_wanted)
         given = with_checks(given) if options.check_indexes else given
-        found = options.topics.of(given, where, may_come=True)
-        if not all(options.topics.has(*key) for key in planned):
-            found = [one for one in given if one in found or (one.topic or "", one.partition or 0) in planned]
+        found = [one for one in given if is_wanted(one.topic, one.partition)]
         if odd := [partition.url for partition in found if partition.topic is None]:
             raise InvalidArgumentError(
                 f"{odd[0]} does not name its topic and partition, which a stream needs: pass directories "

@@ -2,7 +2,7 @@
 
 ::
 
-    driver       options ──► open_log ──► splits.plan ──► TaskPartitions      names and sizes, no data
+    driver       options ──► splits.open_wanted ──► splits.plan ──► TaskPartitions      names and sizes, no data
     executor     a TaskPartition ──► splits.read_split ──► Arrow record batches
 """
 
@@ -26,8 +26,8 @@ from pyspark.sql.datasource import (
 
 from recordpress._threads import cores
 from recordpress.errors import InvalidArgumentError
-from recordpress.log import Finding, Partition, open_log, splits
-from recordpress.log.splits import LogSplit, TaskSplits, plan, refuse_missing, with_checks
+from recordpress.log import Finding, Partition, splits
+from recordpress.log.splits import LogSplit, TaskSplits, open_wanted, plan, refuse_missing, with_checks
 from recordpress.spark._filters import Wanted, wanted_by
 from recordpress.spark._offsets import Range
 from recordpress.spark._option import names_of, unknown_options
@@ -196,9 +196,10 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
         """Return one partition per task, and at least one: Spark creates an empty one otherwise."""
         options = self.options
         paths, filesystem = located(options.store, options.paths)
-        log = open_log(paths, filesystem=filesystem, codecs=options.codecs)
-        given = with_checks(log.partitions) if options.check_indexes else log.partitions
-        found = options.topics.of(given, ", ".join(options.paths))
+        found = options.topics.of(
+            open_wanted(paths, filesystem, options.codecs, options.topics.has), ", ".join(options.paths)
+        )
+        found = [*with_checks(found)] if options.check_indexes else found
         ranges = options.bounds.ranges(found, options.fail_on_data_loss)
         found = [partition for partition in found if self.wanted.has(partition)]
         narrowed = {str(one): self.wanted.narrowed(*ranges.get(str(one), (None, None))) for one in found}

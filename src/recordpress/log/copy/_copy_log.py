@@ -250,9 +250,7 @@ def refuse_inside(
 ) -> None:
     """Raise an error if the target is inside one of the sources: the copy would become part of its source."""
     places = {resolve(path, filesystem) for path in _several(src)} | {
-        (segment.filesystem, segment.directory)
-        for partition in partitions
-        for segment in partition.segments
+        (segment.filesystem, segment.directory) for partition in partitions for segment in partition.segments
     }
     for source, path in places:
         shown = source.url(source.canonical(path))

@@ -184,7 +184,7 @@ def compact_by(
     stage = Stage.new(files, files.canonical(target), os.getpid())
     files.info(stage.target)  # it exists
     settle(stage)
-    partitions = [one for one in found_at(path, None, job.codec.codecs).partitions if _is_in(stage, one)]
+    partitions = [one for one in found_at(path, None, job.codec.codecs).log.partitions if _is_in(stage, one)]
     tasks = [
         MergeTask(job, stage, str(partition), group)
         for partition in partitions
