@@ -68,17 +68,24 @@ class GrowingLog:
         self._options = reader.options
         self._target: dict[Key, int] | None = None  # of a query that reads what is there and ends
         self._kept: set[Key] = set()  # of earlier runs, which this one does not read
+        self._snapshot: dict[Key, Partition] | None = None  # of this trigger
+        self._planned: Offsets | None = None  # where its batch ends
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_snapshot": None}  # it is the driver's, and large
 
     def partitions(self, planned: frozenset[Key] = frozenset()) -> dict[Key, Partition]:
-        """Return the selected partitions, and those of a batch that is planned, by topic and number."""
+        """List the selected partitions, and those of a batch that is planned, by topic and number."""
         options = self._options
-        paths, filesystem = located(options.store, options.paths)
+        self._snapshot = None  # two of them need not be in memory
+
         topics = {topic for topic, _ in planned}
 
         def is_wanted(topic: str | None, number: int | None) -> bool:
             is_planned = topic in topics and (number is None or (topic, number) in planned)
             return is_planned or options.topics.has(topic, number)
 
+        paths, filesystem = located(options.store, options.paths)
         given = partitions_at(paths, filesystem, options.codecs, is_wanted)
         given = with_checks(given) if options.check_indexes else given
         found = [one for one in given if is_wanted(one.topic, one.partition)]
@@ -88,7 +95,8 @@ class GrowingLog:
                 "<topic>-<partition>, or their parent directory",
                 field="path",
             )
-        return {(one.topic or "", one.partition or 0): one for one in found}
+        self._snapshot = {(one.topic or "", one.partition or 0): one for one in found}
+        return self._snapshot
 
     def end(self, partition: Partition) -> int:
         """Return the offset up to which a partition can be read."""
@@ -114,11 +122,13 @@ class GrowingLog:
         return _json({key: bounds.first_offset(one, self.end(one)) for key, one in found.items()})
 
     def ends(self) -> dict[Key, int]:
-        """Return the offset up to which each partition can be read."""
-        return {key: self.end(one) for key, one in self.partitions().items()}
+        """Return the offset up to which each partition can be read, in this trigger's snapshot if it has one."""
+        found = self.partitions() if self._snapshot is None else self._snapshot
+        return {key: self.end(one) for key, one in found.items()}
 
     def remember(self) -> None:
         """Fix the present ends as the ends of this query."""
+        self._snapshot = None
         self._target = self.ends()
         topics = {topic for topic, _ in self._target}
         for name in (*self._options.topics.names, *(self._options.topics.assigned or ())):
@@ -173,16 +183,24 @@ class GrowingLog:
             )
         _LOGGER.warning("%s", message)
 
+    def latest_of_all(self) -> Offsets:
+        """Return the offsets at which the next batch ends that reads everything."""
+        self._snapshot = None
+        self._planned = _json(self.ends())
+        return self._planned
+
     def latest(self, start: Offsets, limit: Any) -> Offsets:
         """Return the offsets at which the next batch ends. Partitions that are no longer selected keep theirs: a later
         run that selects them again continues there."""
         since = _keys(start)
+        self._snapshot = self._planned = None
         readable = self.readable(since)
         kept = {key: offset for key, offset in since.items() if not self._options.topics.has(*key)}
         for key in kept.keys() - self._kept:
             _LOGGER.warning("%s-%d is no longer selected: the query keeps its offset %d", *key, kept[key])
             self._kept.add(key)
-        return _json(kept | self._ends(readable, limit))
+        self._planned = _json(kept | self._ends(readable, limit))
+        return self._planned
 
     def _ends(self, readable: dict[Key, tuple[Partition, int, int]], limit: Any) -> dict[Key, int]:
         if isinstance(limit, limits.ReadMaxRows):
@@ -198,7 +216,9 @@ class GrowingLog:
         """Return the tasks of a batch. One that an earlier run planned may hold partitions that are not selected any
         more: its offsets count as read after it."""
         since, until = _keys(start), _keys(end)
-        found = self.partitions(planned=frozenset(until))
+        found = self._snapshot
+        if found is None or end != self._planned:
+            found = self.partitions(frozenset(until))
         ranges: dict[str, Range] = {}
         wanted, total = [], 0
         for key, last in sorted(until.items()):
@@ -290,7 +310,7 @@ class _PlainReader(PickledForWorkers, DataSourceStreamReader):
         return self._log.initial()
 
     def latestOffset(self) -> Any:  # type: ignore[override]
-        return _json(self._log.ends())
+        return self._log.latest_of_all()
 
     def partitions(self, start: Any, end: Any) -> Sequence[InputPartition]:
         return self._log.tasks(start, end)
