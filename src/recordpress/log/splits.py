@@ -265,19 +265,18 @@ def _splits_of(
     places = tuple(dict.fromkeys((one.filesystem, one.directory) for one in segments))
     passed = OverlapCandidates()
     for run in _runs(segments, committed):
-        following = segments[run[-1] + 1 :]
-        kept = tuple(segments[number] for number in run)
-        if _is_before(kept, following, start) or _is_after(kept, segments[: run[0]], end):
+        if _is_before(segments, run, start) or _is_after(segments, run, end):
             continue
+        kept = tuple(segments[run.start : run.stop])
         size = sum(map(size_of, kept))
         split = LogSplit(
             partition.topic, partition.partition, partition.url, kept, places, start_offset=start,
             end_offset=end, before=passed.may_reach(kept[0].base_offset), size=size,
         )  # fmt: skip
         # what may overlap is read from its first segment on
-        until = following[0].base_offset if following else None
+        until = segments[run.stop].base_offset if run.stop < len(segments) else None
         yield split, _offsets_in(split, partition, until) if with_offsets and len(kept) == 1 else None
-        for segment in kept if following else ():
+        for segment in () if until is None else kept:
             passed.add(segment)
 
 
@@ -285,25 +284,29 @@ def _splits_of(
 # the indexes, of later ones the first offsets.
 
 
-def _is_before(segments: Sequence[Segment], following: Sequence[Segment], start: int | None) -> bool:
-    after = next((segment.base_offset for segment in following if segment.size != 0), None)
-    if start is None or after is None or after > start:
+def _is_before(segments: Sequence[Segment], run: range, start: int | None) -> bool:
+    if start is None:
         return False
-    if not all(is_checked(segment) for segment in segments):
+    after = next((segments[at].base_offset for at in range(run.stop, len(segments)) if segments[at].size != 0), None)
+    if after is None or after > start:
+        return False
+    kept, far = segments[run.start : run.stop], run.stop + NEAR
+    if not all(is_checked(segment) for segment in kept):
         return True
-    if any(segment.base_offset > start for segment in following[NEAR : NEAR + 1]) or len(following) <= NEAR:
-        return all(extent.end <= start for extent in _extents(segments))
-    return all((last_known_offset(segment) or 0) < start for segment in segments)
+    if far >= len(segments) or segments[far].base_offset > start:
+        return all(extent.end <= start for extent in _extents(kept))
+    return all((last_known_offset(segment) or 0) < start for segment in kept)
 
 
-def _is_after(segments: Sequence[Segment], earlier: Sequence[Segment], end: int | None) -> bool:
-    if end is None or segments[0].base_offset < end:
+def _is_after(segments: Sequence[Segment], run: range, end: int | None) -> bool:
+    if end is None or segments[run.start].base_offset < end:
         return False
-    if not all(is_checked(segment) for segment in segments):
+    kept = segments[run.start : run.stop]
+    if not all(is_checked(segment) for segment in kept):
         return True
-    is_near = all(segment.base_offset < end for segment in earlier[-NEAR:][:1])
-    is_doubtful = is_near or any(begins_before_its_name(segment) for segment in segments)
-    return not is_doubtful or all(extent.first >= end for extent in _extents(segments))
+    is_near = not run.start or segments[max(run.start - NEAR, 0)].base_offset < end
+    is_doubtful = is_near or any(begins_before_its_name(segment) for segment in kept)
+    return not is_doubtful or all(extent.first >= end for extent in _extents(kept))
 
 
 def _extents(segments: Sequence[Segment]) -> Iterator[Extent]:
@@ -313,16 +316,15 @@ def _extents(segments: Sequence[Segment]) -> Iterator[Extent]:
                 yield extent
 
 
-def _runs(segments: Sequence[Segment], committed: bool) -> Iterator[list[int]]:
+def _runs(segments: Sequence[Segment], committed: bool) -> Iterator[range]:
     """Yield the segments one by one; for read_committed, a segment without state after it goes with the next."""
-    run: list[int] = []
-    for number in range(len(segments)):
-        if run and (not committed or has_state(segments, number)):
-            yield run
-            run = []
-        run.append(number)
-    if run:
-        yield run
+    first = 0
+    for number in range(1, len(segments)):
+        if not committed or has_state(segments, number):
+            yield range(first, number)
+            first = number
+    if segments:
+        yield range(first, len(segments))
 
 
 def _cut(split: LogSplit, offsets: int | None, packer: _Packer, whole_segments: bool) -> Iterator[tuple[LogSplit, int]]:
