@@ -40,7 +40,7 @@ unexport PYTHONDONTWRITEBYTECODE
 say = @echo "recordpress: $(1)" >&2
 
 # Runs a command that may be silent for minutes: $(call progress,what it does) command
-progress = $(PYTHON) build_support/progress.py "$(1)"
+progress = $(PYTHON3) build_support/progress.py "$(1)"
 
 ##@ Start here
 
@@ -170,13 +170,13 @@ shells:
 
 $(MADE): | system
 	$(call say,creating $(VENV) with $$($(PYTHON3) -V): 10 seconds)
-	$(PYTHON3) -m venv --clear $(VENV)
+	@$(call progress,venv) $(PYTHON3) -m venv --clear $(VENV)
 	@$(call progress,pip) $(PYTHON) -m pip install -q --upgrade 'pip >= 25.1'
 	@mkdir $(STAMPS) && touch $@
 
 # How long the packages of each dependency group take to install.
 build-takes := 10 seconds
-spark-takes := one to three minutes if Spark is new (450 MB)
+spark-takes := up to three minutes for Spark's 450 MB
 demo-takes  := $(spark-takes)
 test-takes  := $(spark-takes)
 lint-takes  := 10 seconds
@@ -187,7 +187,7 @@ release-takes := a minute (zig is a download of 90 MB)
 demo-pip := $(if $(CI),,--no-cache-dir)
 
 $(STAMPS)/with-%: pyproject.toml | $(MADE)
-	$(call say,installing the packages of "$*": $($*-takes))
+	$(call say,packages of "$*": $($*-takes))
 	@$(call progress,packages of $*) $(PYTHON) -m pip install --no-input --progress-bar raw $($*-pip) --group $*
 	@touch $@
 
@@ -198,7 +198,7 @@ $(BUILT): $(SOURCES) $(STAMPS)/with-build
 
 # The installation points to src, so a changed source needs compiling only.
 $(INSTALLED): pyproject.toml | $(BUILT)
-	$(PYTHON) -m pip install -q --no-build-isolation --no-deps -e .
+	@$(call progress,installation) $(PYTHON) -m pip install -q --no-build-isolation --no-deps -e .
 	@touch $@
 
 $(CURRENT)/.ready: build_support/static_libraries.py | $(MADE)

@@ -73,11 +73,12 @@ class build_ext(setuptools_build_ext.build_ext):
         """All modules, each compiled by itself and as many at a time as there are cores, in one shared object."""
         libraries_of = self.libraries_of_modules(extension)
         flags = libraries.find({library for names in libraries_of.values() for library in names})
-        modules = self.translated(extension, libraries_of)
+        counter = Counter()
+        modules = self.translated(extension, libraries_of, counter)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             made = [pool.submit(self.compiled, module, flags) for module in modules]
-            while pending := wait(made, SECONDS).not_done:
-                say(f"{len(made) - len(pending)} of {len(made)} modules compiled")
+            while pending := wait(made, 1).not_done:
+                counter.at(len(made) - len(pending), len(made), "compiled")
         objects = [one.result() for one in made]
         target = self.get_ext_fullpath(extension.name)
         if self.force or newer_group(objects, target):
@@ -95,10 +96,9 @@ class build_ext(setuptools_build_ext.build_ext):
         found = {f"src/recordpress/{name.replace('.', '/')}.pyx": names for name, names in table.items()}
         return {source: found[source] for source in extension.sources}
 
-    def translated(self, extension, libraries_of):
+    def translated(self, extension, libraries_of, counter):
         """An Extension of each module, with its C file."""
         shared = f"recordpress.{tables()['SHARED']}"
-        counter = Counter("modules translated to C")
         written = translate.translate(list(libraries_of), shared, DIRECTIVES, self.force, counter.at)
         return [
             Extension(
@@ -125,15 +125,15 @@ class build_ext(setuptools_build_ext.build_ext):
 
 
 class Counter:
-    """Prints how far a step is, now and then."""
+    """Prints how many modules are done, now and then."""
 
-    def __init__(self, what):
-        self.what, self.said = what, time.monotonic()
+    def __init__(self):
+        self.said = time.monotonic()
 
-    def at(self, done, total):
+    def at(self, done, total, what):
         if time.monotonic() - self.said >= SECONDS:
             self.said = time.monotonic()
-            say(f"{done} of {total} {self.what}")
+            say(f"{done} of {total} modules {what}")
 
 
 def say(text):

@@ -21,7 +21,7 @@ CIMPORT = re.compile(r"^ *from ([\w.]+) cimport\b", re.MULTILINE)
 
 def translate(sources, shared, directives, force, progress):
     """Path of the .pyx -> its C file, made again when the .pyx or a .pxd below it has changed; and that of the module
-    ``shared``. ``progress(done, all)`` is called after each module."""
+    ``shared``. ``progress(done, all, what)`` is called after each module."""
     written = {source: str(BUILD / Path(source).with_suffix(".c")) for source in sources}
     stale = [one for one, c_file in written.items() if force or newer_group([one, *_below(one)], c_file)]
     with_shared = BUILD / SOURCES / Path(*shared.split(".")).with_suffix(".c")
@@ -57,7 +57,7 @@ def _translate_in_forks(stale, written, options, progress):
     for number, source in enumerate(stale):
         if len(running) == os.cpu_count():
             failed += _finished(running)
-        progress(number - len(running), len(stale))
+        progress(number - len(running), len(stale), "translated to C")
         Path(written[source]).parent.mkdir(parents=True, exist_ok=True)
         pid = os.fork()
         if not pid:
@@ -65,6 +65,7 @@ def _translate_in_forks(stale, written, options, progress):
         running[pid] = source
     while running:
         failed += _finished(running)
+        progress(len(stale) - len(running), len(stale), "translated to C")
     gc.enable()
     if failed:
         raise CompileError(f"Cython did not translate {', '.join(failed)}")
