@@ -301,30 +301,28 @@ def columns_and_peers(broker: Any, codec: str, size: int, batch: int, count: int
 
     print(f"\n{codec}, records of {size} B, {batch} a batch", flush=True)
     admin = KafkaAdminClient(bootstrap_servers=broker.address)
-    made, first = {}, ""
-    for name in PRODUCERS:
-        topic = f"{codec}-{size}-{batch}-{len(made)}"
+    topics = [f"{codec}-{size}-{batch}-{number}" for number in range(len(PRODUCERS))]
+    ours = None
+    for name, topic in zip(PRODUCERS, topics, strict=True):
         admin.create_topics([NewTopic(topic, 1, 1)])
-        first = first or topic
         share = count // SLOW.get(name, 1)
         seconds = measure("produce", name, broker.address, topic, share, size, codec, batch)
-        made[name] = seconds and share / seconds
-    show("produce", made)
-    read = {}
+        ours = show("produce", name, seconds and share / seconds, ours)
+    ours = None
     for name in CONSUMERS:
         share = count // SLOW.get(name, 1)
         source = str(broker.data) if name.startswith("read_columns") else broker.address
-        seconds = measure("consume", name, source, first, share)
-        read[name] = seconds and share / seconds
-    show("consume", read)
+        seconds = measure("consume", name, source, topics[0], share)
+        ours = show("consume", name, seconds and share / seconds, ours)
     admin.close()
 
 
-def show(verb: str, rates: dict[str, float | None]) -> None:
-    ours = rates["aiokafka, columns"]
-    for name, rate in rates.items():
-        if rate and ours:
-            print(f"  {verb}  {name:28}{rate / 1e6:9.2f} M records per CPU second {ours / rate:7.1f}", flush=True)
+def show(verb: str, name: str, rate: float | None, ours: float | None) -> float | None:
+    """Print a row as soon as it is measured; the rate that the following rows are compared with."""
+    ours = ours or rate
+    if rate and ours:
+        print(f"  {verb}  {name:28}{rate / 1e6:6.2f} M records per CPU second {ours / rate:6.1f}", flush=True)
+    return ours
 
 
 def main() -> None:
@@ -339,7 +337,7 @@ def main() -> None:
     if options.all:
         cells = [(codec, size, batch) for size in (100, 1000) for batch in (5000, 100)
                  for codec in ("none", "gzip", "snappy", "lz4", "zstd")]  # fmt: skip
-    print("last column: how many times as fast the columns of aiokafka are")
+    print("last column: how many times as fast the columns of aiokafka are", flush=True)
     settings = f"message.max.bytes={MAX_BYTES}\n"
     with tempfile.TemporaryDirectory() as directory, Broker(Path(directory), settings=settings) as broker:
         for codec, size, batch in cells:
