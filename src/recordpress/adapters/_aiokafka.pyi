@@ -77,12 +77,7 @@ class BatchBuilder:
     @property
     def _closed(self) -> bool: ...
     def append(
-        self,
-        *,
-        timestamp: int | None,
-        key: Any,
-        value: Any,
-        headers: list[tuple[str, bytes | None]] | None = None,
+        self, *, timestamp: int | None, key: Any, value: Any, headers: list[tuple[str, bytes | None]] | None = None
     ) -> DefaultRecordMetadata | None: ...
     def close(self) -> None: ...
     def closed(self) -> bool: ...

@@ -195,11 +195,7 @@ def calls_of(adapter: Adapter, client: Client, **words: str) -> Calls:
                 adapter.uninstall()
             client.limit(before)
 
-    described: list[tuple[Any, str]] = [
-        (install, INSTALL_DOC),
-        (uninstall, UNINSTALL_DOC),
-        (installed, INSTALLED_DOC),
-    ]
+    described: list[tuple[Any, str]] = [(install, INSTALL_DOC), (uninstall, UNINSTALL_DOC), (installed, INSTALLED_DOC)]
     for call, doc in described:
         call.__doc__ = doc.format(package=adapter.package, **words)
         call.__module__ = f"recordpress.adapters.{words['module']}"

@@ -110,10 +110,7 @@ COMMIT_MARKER = _control.COMMIT_MARKER
 
 _VERSION = check_version("aiokafka", (0, 12), (0, 15))
 _client = client_of(
-    _errors.CorruptRecordException,
-    _errors.UnsupportedCodecError,
-    _client_codec,
-    "Unknown compression codec {:#04x}",
+    _errors.CorruptRecordException, _errors.UnsupportedCodecError, _client_codec, "Unknown compression codec {:#04x}"
 )
 _decoders = decoders(_client, "aiokafka")
 gzip_decode, snappy_decode = _decoders["gzip_decode"], _decoders["snappy_decode"]
@@ -209,11 +206,7 @@ def columns(
     if consumer._fetcher is None:
         raise _InvalidArgumentError("the consumer is not started: await consumer.start()", field="consumer")
     choice = _ColumnChoice(
-        columns,
-        ["offset"],
-        binary_type=binary_type,
-        timestamp_unit=timestamp_unit,
-        max_decompressed_bytes=_client.cap,
+        columns, ["offset"], binary_type=binary_type, timestamp_unit=timestamp_unit, max_decompressed_bytes=_client.cap
     )
     return ColumnsReader(
         consumer,

@@ -283,13 +283,7 @@ def _depth(sample: Sample, multiple: int) -> int:
 
 
 def _cell(
-    sample: Sample,
-    setting: Setting,
-    multiple: int,
-    depth: int | None,
-    size: Size,
-    encode_seconds: float,
-    speed: Speed,
+    sample: Sample, setting: Setting, multiple: int, depth: int | None, size: Size, encode_seconds: float, speed: Speed
 ) -> Cell:
     return Cell(
         compression_type=setting.compression_type,

@@ -80,12 +80,7 @@ class Measure:
     """Measurement of a sample."""
 
     def __init__(
-        self,
-        sample: Sample,
-        threads: int | None = None,
-        *,
-        at_once: bool = False,
-        codecs: CodecRegistry | None = None,
+        self, sample: Sample, threads: int | None = None, *, at_once: bool = False, codecs: CodecRegistry | None = None
     ) -> None:
         self._sample = sample
         self._codecs: Any = codecs
@@ -197,11 +192,7 @@ def memcpy_mb_s(timing: str) -> float:
 
 
 def _sizes(
-    piece: Columns | memoryview,
-    depth: int | None,
-    settings: Sequence[Setting],
-    at_once: bool,
-    codecs: Any,
+    piece: Columns | memoryview, depth: int | None, settings: Sequence[Setting], at_once: bool, codecs: Any
 ) -> list[Size]:
     plain = _batches_of(piece, depth)
     payloads = [batch.payload for batch in read_batches(plain)]

@@ -12,18 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-__all__ = [
-    "CHARACTER",
-    "LogAxis",
-    "Plot",
-    "figures",
-    "page",
-    "percent",
-    "plot",
-    "settings",
-    "size",
-    "table",
-]
+__all__ = ["CHARACTER", "LogAxis", "Plot", "figures", "page", "percent", "plot", "settings", "size", "table"]
 
 CHARACTER = 7.4  # pixels of a wide letter of a label of 12 pixels
 _LINE = 14

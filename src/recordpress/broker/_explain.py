@@ -171,11 +171,7 @@ def _of_request(request: ProduceRequest, file: str | None, judge: Judge) -> list
         batch
         for part in request.partitions
         for batch in explained(
-            part.records,
-            Place(part.position, file, part.topic, part.partition),
-            ask,
-            judge.levels,
-            judge.codecs,
+            part.records, Place(part.position, file, part.topic, part.partition), ask, judge.levels, judge.codecs
         )
     ]
 
@@ -184,11 +180,7 @@ def _of_request(request: ProduceRequest, file: str | None, judge: Judge) -> list
 
 
 def _of_paths(
-    source: Any,
-    judge: Judge,
-    transactional_id: str | None,
-    full: bool,
-    progress: Callable[[Progress], object] | None,
+    source: Any, judge: Judge, transactional_id: str | None, full: bool, progress: Callable[[Progress], object] | None
 ) -> Explanation:
     if isinstance(source, Log):
         return _of_logs(source, judge, full, progress)

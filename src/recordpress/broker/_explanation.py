@@ -246,10 +246,7 @@ class BatchGroup:
         self.batches += other.batches
         self.bytes += other.bytes
         self.bytes_after += other.bytes_after
-        self.cpu_seconds = (
-            self.cpu_seconds[0] + other.cpu_seconds[0],
-            self.cpu_seconds[1] + other.cpu_seconds[1],
-        )
+        self.cpu_seconds = (self.cpu_seconds[0] + other.cpu_seconds[0], self.cpu_seconds[1] + other.cpu_seconds[1])
         for producer, (batches, size) in other.producers.items():
             known = self.producers.get(producer, (0, 0))
             self.producers[producer] = (known[0] + batches, known[1] + size)

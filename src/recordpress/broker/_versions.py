@@ -146,12 +146,7 @@ _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
     ),
     (
         (2, 1),
-        {
-            "produce_versions": (0, 7),
-            "last_codec": 4,
-            "request_checks": "first batch",
-            "needs_transactional_id": True,
-        },
+        {"produce_versions": (0, 7), "last_codec": 4, "request_checks": "first batch", "needs_transactional_id": True},
         "KIP-110, KAFKA-7549",
     ),
     ((2, 2), {"gates_zstd_by_protocol": True}, "KIP-110, KAFKA-7920"),

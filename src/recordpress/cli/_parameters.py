@@ -100,9 +100,7 @@ class Timestamp(_Type):
         milliseconds = _of_iso(text)
         if milliseconds is None:
             self.fail(
-                f"{value!r} is not a time such as 2026-09-01T12:00Z, 1788264000000 (milliseconds) or -2h",
-                param,
-                ctx,
+                f"{value!r} is not a time such as 2026-09-01T12:00Z, 1788264000000 (milliseconds) or -2h", param, ctx
             )
         return milliseconds
 

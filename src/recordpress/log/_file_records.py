@@ -267,12 +267,7 @@ class FileRecords:
             self.trailing_bytes = 0
 
     def _columns(
-        self,
-        columns: Sequence[str] | None,
-        position: int,
-        skip: bool,
-        size: ResultSize | None,
-        options: dict[str, Any],
+        self, columns: Sequence[str] | None, position: int, skip: bool, size: ResultSize | None, options: dict[str, Any]
     ) -> Generator[Columns, None, int | None]:
         """Yield records up to the end, or up to damage without an intact entry after it; return where to resume, if
         `skip`."""

@@ -4,16 +4,7 @@ from typing import Self, overload
 from typing_extensions import Buffer, Unpack, disjoint_base
 
 from recordpress.codecs import CodecRegistry
-from recordpress.typing import (
-    ArrowArray,
-    ArrowStream,
-    BatchOptions,
-    CompressionType,
-    Headers,
-    Integer,
-    Level,
-    Time,
-)
+from recordpress.typing import ArrowArray, ArrowStream, BatchOptions, CompressionType, Headers, Integer, Level, Time
 
 @disjoint_base
 class BatchPacker:

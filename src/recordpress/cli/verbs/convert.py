@@ -28,10 +28,7 @@ from recordpress.log import Manifest
 @click.option("--magic", type=click.IntRange(0, 2), required=True, help="Message format of the copy.")
 @copy_options("Target codec; default: that of each batch.", "Count losses; write nothing.", codec_required=False)
 @click.option(
-    "--allow-loss",
-    metavar="KIND",
-    multiple=True,
-    help="Loss to allow, as --dry-run names it, or all. Repeatable.",
+    "--allow-loss", metavar="KIND", multiple=True, help="Loss to allow, as --dry-run names it, or all. Repeatable."
 )
 def command(paths: Sources, target: str, as_json: bool, **options: Any) -> int:
     """Copy a log to another message format with the same offsets.

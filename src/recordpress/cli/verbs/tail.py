@@ -45,12 +45,7 @@ _PAUSE = 0.5  # seconds between two reads of a growing log; chosen, not measured
 @codec_plugins
 @shows_records()
 def command(
-    paths: Sources,
-    number: int,
-    follow: bool,
-    isolation_level: Any,
-    codecs: CodecRegistry | None,
-    **printing: Any,
+    paths: Sources, number: int, follow: bool, isolation_level: Any, codecs: CodecRegistry | None, **printing: Any
 ) -> int:
     """Print the last records of each partition.
 
@@ -100,11 +95,7 @@ def _last(
 
 
 def _appended(
-    paths: Sources,
-    ends: dict[str, int],
-    columns: Sequence[str],
-    isolation_level: Any,
-    codecs: CodecRegistry | None,
+    paths: Sources, ends: dict[str, int], columns: Sequence[str], isolation_level: Any, codecs: CodecRegistry | None
 ) -> Iterator[Columns]:
     log = paths.opened(codecs)
     for partition in log.partitions:

@@ -43,13 +43,7 @@ class RecordCheck:
 
 
 def _wrong(
-    header: BatchHeader,
-    count: int,
-    first: int,
-    least: int,
-    largest: int,
-    latest: int,
-    disorder: tuple[int, int] | None,
+    header: BatchHeader, count: int, first: int, least: int, largest: int, latest: int, disorder: tuple[int, int] | None
 ) -> Iterator[str]:
     if disorder is not None:
         yield f"offset {disorder[1]} follows offset {disorder[0]} in the batch"

@@ -54,9 +54,7 @@ def copy_segment(
         ends_alike = recompressor.settles or before.next_offset == after.next_offset
         if before.records != after.records or not ends_alike:
             raise CorruptRecordError(
-                f"the copy differs from its source: {after} instead of {before}",
-                file=file.path,
-                rule=COPY_RULE,
+                f"the copy differs from its source: {after} instead of {before}", file=file.path, rule=COPY_RULE
             )
         publish_checked(writer, files, target, after.bytes, recompressor.crc32c, look)
     settled = {
@@ -94,9 +92,7 @@ def pass_through(
     whole = file.valid_bytes - file.file.start
     if recompressor.before.bytes != whole:
         raise CorruptRecordError(
-            f"of {whole} bytes of entries {recompressor.before.bytes} were read",
-            file=file.path,
-            rule=COPY_RULE,
+            f"of {whole} bytes of entries {recompressor.before.bytes} were read", file=file.path, rule=COPY_RULE
         )
 
 

@@ -20,12 +20,7 @@ from recordpress.log._segment import Partition, Segment
 from recordpress.log._transactions import unseen_records
 from recordpress.log.check.build_sidecars import epochs_of, producers_before, sidecar_files
 from recordpress.log.check.rebuild import SidecarBuilder
-from recordpress.log.copy._copy_log import (
-    CopyJob,
-    copy_small_files,
-    list_copied_segments,
-    number_of,
-)
+from recordpress.log.copy._copy_log import CopyJob, copy_small_files, list_copied_segments, number_of
 from recordpress.log.copy._marks import NO_MARKS, Marks
 from recordpress.log.copy._recompress_threads import LOST, RecompressThreads
 from recordpress.log.copy._segment_copy import discard, pass_through
@@ -69,12 +64,7 @@ class ConvertJob(CopyJob):
 
     def _recompressor(self, threads: int, file: str | None, *, reading: bool) -> RecompressThreads:
         return RecompressThreads(
-            **self.codec.options,
-            min_gain=None,
-            threads=threads,
-            file=file,
-            magic=self.magic,
-            reading=reading,
+            **self.codec.options, min_gain=None, threads=threads, file=file, magic=self.magic, reading=reading
         )
 
     def check_loss(self, partitions: tuple[Partition, ...]) -> dict[str, int]:

@@ -19,13 +19,7 @@ from typing import NamedTuple
 from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress._file_names import TopicPartition
 from recordpress.errors import InvalidArgumentError
-from recordpress.log.sidecars.sidecar_io import (
-    Sidecar,
-    SidecarSource,
-    SidecarTarget,
-    read_sidecar,
-    write_sidecar,
-)
+from recordpress.log.sidecars.sidecar_io import Sidecar, SidecarSource, SidecarTarget, read_sidecar, write_sidecar
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}")  # what Integer.parseInt and Long.parseLong take, except for other digits
 _SPACES = re.compile(r"[ \t\x0b\f\r]+")

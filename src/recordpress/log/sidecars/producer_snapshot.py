@@ -19,13 +19,7 @@ from typing import NamedTuple
 
 from recordpress._arguments import INT32_MAX
 from recordpress.checksum import crc32c
-from recordpress.log.sidecars.sidecar_io import (
-    SidecarSource,
-    SidecarTarget,
-    packed,
-    read_sidecar,
-    write_sidecar,
-)
+from recordpress.log.sidecars.sidecar_io import SidecarSource, SidecarTarget, packed, read_sidecar, write_sidecar
 
 _HEADER = struct.Struct(">hIi")
 _ENTRY = struct.Struct(">qhiqiqiq")
