@@ -35,10 +35,7 @@ class _Taken(NamedTuple):
 
 
 class _Fetched(FetchedColumns):
-    """In the place of aiokafka's PartitionRecords once a reader has taken some of its rows.
-
-    For other calls of the consumer it has no records: they fetch the rest again, from the position.
-    """
+    """Stand-in for PartitionRecords, in which other calls find no records, so that they fetch the rest again."""
 
     reader: ColumnsReader
     end_offset: int | None
@@ -230,11 +227,7 @@ class ColumnsReader(AsyncIterator[Any]):
         return decoded
 
     def _settle(self, one: _Taken, rows: Columns | Exception | None) -> bool:
-        """Move the position to the end of the rows; False if the rows may not be returned.
-
-        As for `getmany`: nothing of a partition that is no longer assigned or about to be reassigned, is paused, or was
-        sought elsewhere.
-        """
+        """Move the position to the end of the rows; False if the rows may not be returned, as for `getmany`."""
         assignment = one.result._assignment
         _unreturned(assignment).pop(one.partition, None)
         state = assignment.state_value(one.partition)

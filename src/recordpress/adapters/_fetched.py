@@ -95,10 +95,7 @@ class FetchedColumns:
         return self._size - self.position
 
     def take(self, max_records: int | None = None, max_bytes: int | None = None) -> Columns | None:
-        """Return the next rows, or None at the end; `next_offset` is the offset after them.
-
-        At most `max_records` rows of batches that have at most `max_bytes` bytes, but of one batch at least.
-        """
+        """Return the next rows, of one batch at least, or None at the end; `next_offset` is the offset after them."""
         rows = self._decode(max_bytes) if self._rest is None else self._rest
         self._rest = None
         if rows is not None and max_records is not None and len(rows) > max_records:

@@ -41,15 +41,11 @@ class PackedBatch:
 
 
 class RowStream(NamedTuple):
-    """Rows of a table for one partition.
+    """Rows of a table for one partition, or without a key."""
 
-    `partition` is None for rows without a key, whose batches go where the client's partitioner says. `rows` are
-    numbers of the table's rows; None if these are all of them.
-    """
-
-    partition: int | None
+    partition: int | None  # None: each batch goes where the client's partitioner says
     table: pa.Table
-    rows: pa.Array | None
+    rows: pa.Array | None  # numbers of the table's rows; None: all of them
 
 
 class SentBatch(NamedTuple):

@@ -257,10 +257,7 @@ def _policy(name: str, fill: Callable[[Sequence[_Row]], tuple[list[int], int]], 
 
 
 def _accumulated(producer: BatchAccumulator, most: int, rows: Sequence[_Row]) -> tuple[list[int], int]:
-    """Return the sizes of the batches that Kafka's producer sends, and the number of its splits.
-
-    The clock stands still, so batches linger until they are full.
-    """
+    """Return the sizes of the batches that Kafka's producer sends while its clock stands still, and its splits."""
     sizes: list[int] = []
 
     def send(batch: ProducerBatch) -> ProduceAnswer:

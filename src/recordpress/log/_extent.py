@@ -41,10 +41,7 @@ def is_checked(segment: Segment) -> bool:
 
 
 def extent_of(segment: Segment) -> Extent | None:
-    """Return the extent of a segment whose offsets ascend, with its name's; None without a batch.
-
-    Damage is left to its reader.
-    """
+    """Return the extent of a segment whose offsets ascend, and of its name; None without a batch, or at damage."""
     with segment.records(complete=False) as file:
         last = _last_headers(segment, file).extent
         first = file.headers(window_bytes=_HEADER_BYTES)
@@ -139,11 +136,8 @@ def _tail(segment: Segment, file: RandomAccessFile) -> HeaderWalk:
 
 
 def last_entries(base_offset: int, file: RandomAccessFile) -> HeaderWalk | None:
-    """Return a walk from a batch in the last MiB, from which entries lead to the end of a file; a remote file is read
-    once.
-
-    A record's value may itself be a batch: if that is found first, it does not lead to the end.
-    """
+    """Return a walk from a batch in the last MiB, from which entries lead to the end of a file."""
+    # A record's value may itself be a batch: if that is found first, it does not lead to the end.
     at = max(file.size - _TAIL_BYTES, file.start)
     walk = HeaderWalk(file, position=at, window_bytes=_TAIL_BYTES if file.is_remote else None)
     is_found = at == file.start or walk.search(at, base_offset, base_offset + INT32_MAX)

@@ -72,10 +72,7 @@ class Frontier:
     def placed(
         self, segment: Segment, file: FileRecords, headers: Iterable[BatchHeader], begin: int, findings: list[Finding]
     ) -> Iterator[tuple[BatchHeader, list[Window] | None]]:
-        """Yield the batches of a segment from the byte `begin` on, each with the offsets of its records that are there.
-
-        None: all of them.
-        """
+        """Yield the batches of a segment from the byte `begin` on, each with its records' offsets; None for all."""
         is_odd = False
         loss = _Loss(findings)
         for header in headers:
@@ -282,11 +279,9 @@ class _Loss:
 
 
 def unseen_by_consumers(ends: Sequence[tuple[Segment, int | None]]) -> Iterator[Finding]:
-    """Find offsets that a broker looks for in another segment than the one that has them.
-
-    It reads the last segment whose base offset is at most the wanted one, and continues with the next
-    (LocalLog.read: floorSegment, then higherSegment). `ends` has the offset after the highest one of each segment.
-    """
+    """Find offsets that a broker looks for in another segment, given the offset after the highest of each segment."""
+    # It reads the last segment whose base offset is at most the wanted one, and continues with the next (LocalLog.read:
+    # floorSegment, then higherSegment).
     reach, owner = 0, ""
     for number, (segment, end) in enumerate(ends):
         first = max(segment.base_offset, end or 0)

@@ -76,10 +76,7 @@ def part_of(
     start_place: EntryPlace | None = None,
     end_place: EntryPlace | None = None,
 ) -> Segment:
-    """Return the batches of a segment that begin at the byte `start` or later, and before the byte `end`.
-
-    A known place counts if an intact batch is there: the file may be another one by now.
-    """
+    """Return the batches that begin between two bytes of a segment; a known place counts if a batch is there."""
     if not start and end is None:
         return segment
     with segment.open() as file:

@@ -82,10 +82,7 @@ def after_gap(partition: Partition, offset: int) -> int:
 
 
 def end_by_bytes(part: SegmentRange, most_bytes: int) -> tuple[int, int]:
-    """Return the offset after this many bytes of a segment, and the approximate number of bytes before it.
-
-    Without an ``.index`` next to it, a segment is taken as a whole.
-    """
+    """Return the offset after about this many bytes of a segment, and their number; without an index, of all bytes."""
     size = size_of(part.segment)
     index = offset_index_of(part.segment)
     if index is None or not len(index):

@@ -82,10 +82,7 @@ class _MemoryFile(RandomAccessFile):
 
 
 class PartitionRead:
-    """A partition that is read as a broker reads it.
-
-    Its log ends before the first impossible entry of the last segment, where a broker's recovery would cut it.
-    """
+    """A partition as a broker reads it: to the first impossible entry, where its recovery would cut the log."""
 
     def __init__(self, segments: Iterable[SegmentLike], start_offset: int | None = None) -> None:
         self._segments: Sequence[SegmentLike] = tuple(segments)
@@ -124,10 +121,7 @@ class PartitionRead:
         return LogRead(b"")
 
     def isolation(self, high_watermark: int) -> Isolation:
-        """Return the aborted transactions, and the last stable offset below a high watermark.
-
-        All headers of a log that is not remote are read, also after damage.
-        """
+        """Return the aborted transactions, and the last stable offset below a high watermark, also after damage."""
         found = isolation_of(self._segments, skip=True, high_watermark=high_watermark)
         stable = high_watermark if found.last_stable_offset is None else found.last_stable_offset
         return found._replace(

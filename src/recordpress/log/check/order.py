@@ -18,10 +18,7 @@ class OrderCheck:
         self._epoch = -1
 
     def add(self, header: BatchHeader, file: str, first: int | None = None) -> Iterator[Finding]:
-        """Return the errors of the next batch, which begins with the offset `first`.
-
-        By default that is the base offset; the header of a v0/v1 wrapper has the last offset only.
-        """
+        """Return the errors of the next batch; `first` is the offset that the header of a v0/v1 wrapper lacks."""
         expected = self.next_offset
         first = header.base_offset if first is None else first
         if expected is not None and first < expected:

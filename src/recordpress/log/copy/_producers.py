@@ -272,12 +272,9 @@ def _headers(segment: Segment) -> Iterable[BatchHeader]:
 def fit_small_files(
     partition: Partition, copied: Sequence[Segment], small_files: SmallFiles, settles: bool
 ) -> dict[str, bytes | None]:
-    """Return the snapshots and transaction indexes that change in a copy; None for one that it does not have.
-
-    If the last batch of a producer was joined with earlier ones, `offset_delta` and the timestamp come from the joined
-    batch. Where it lost its producer, the last one that did not takes its place; without one the producer is
-    gone. Transaction indexes then have the aborted transactions of which batches stayed.
-    """
+    """Return the snapshots and transaction indexes that change in a copy; None for one that it does not have."""
+    # If the last batch of a producer was joined, its state comes from the joined batch. If it lost its producer, the
+    # last batch that did not takes its place; without one the producer is gone.
     changed: dict[str, bytes | None] = {}
     snapshots = {name: files for name, files in small_files.items() if name.endswith(PRODUCER_SNAPSHOT_FILE_SUFFIX)}
     mine, theirs = _Ends(copied), _Ends(partition.segments if settles else ())

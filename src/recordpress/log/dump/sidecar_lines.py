@@ -47,11 +47,7 @@ def sidecar_lines(
     max_message_bytes: int = MAX_MESSAGE_BYTES,
     findings: list[Finding] | None = None,
 ) -> Iterator[str]:
-    """Yield the lines of an ``.index``, ``.timeindex``, ``.txnindex`` or ``.snapshot`` file.
-
-    `sanity_check`, `verify_only` and `max_message_bytes` are the tool's ``--index-sanity-check``,
-    ``--verify-index-only`` and ``--max-message-size``. `findings` gets the differences between an index and its log.
-    """
+    """Yield the lines of an index or snapshot file; `findings` gets the differences between an index and its log."""
     name, shown = os.fspath(path), shown_path(path)
     suffix = next((suffix for suffix in _LINES if name.endswith(suffix)), None)
     if suffix is None:
