@@ -24,7 +24,7 @@ from recordpress.record import Record, read_batches, write_records
 
 MOST_LISTED = 100  # rejections; `Fits.rejected` counts all of them
 LONGEST_LINE = 1 << 30  # bytes: half of what an int32 length allows, in memory at once
-LINES_AT_ONCE = 1 << 22  # bytes
+LINES_AT_ONCE = 1 << 22  # bytes; chosen, not measured
 
 _TIMED_OUT, _TOO_LARGE, _LIST_TOO_LARGE = 7, 10, 18  # error codes of Produce
 _NEVER = 1 << 62  # ms: the clock of the trial does not move

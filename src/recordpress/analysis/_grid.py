@@ -14,7 +14,7 @@ from recordpress.typing import CompressionType
 DEFAULT_CANDIDATES = "none/snappy/lz4/gzip,1,6/zstd,1,3,6"
 """Default codecs and levels of a measurement."""
 _LEVELS = re.compile(r"(-?[0-9]{1,6})(?:-(-?[0-9]{1,6}))?")
-_MAX_RANGE = 100  # levels
+_MAX_RANGE = 100  # levels; chosen, not measured
 
 
 class Setting(NamedTuple):
