@@ -143,7 +143,28 @@ class SegmentExecutor:
         self, job: CopyJob, tasks: list[CopyTask], work: WorkDirectory, state: CopyState
     ) -> Iterator[FinishedSegment]:
         """Yield finished segments, each with the number of its partition."""
-        return _run(job, tasks, work, state)
+        side_by_side = max(1, min(int(job.threads), len(tasks)))
+        inside = max(1, int(job.threads) // side_by_side)
+        waiting = sorted(tasks, key=lambda task: task.info.size or 0)  # the largest first: threads end together
+        running: dict[Future[CopiedSegment], int] = {}
+        pool = ThreadPoolExecutor(side_by_side, thread_name_prefix="recordpress-copy")
+        try:
+            while waiting or running:
+                while waiting and len(running) < side_by_side:
+                    task = waiting.pop()
+                    path = work.files.join(task.directory, segment_name(task.segment))
+                    future = pool.submit(copy_to_target, job, task, work.files, path, inside, state.step)
+                    running[future] = task.partition
+                finished, _ = wait(running, timeout=_SIGNALS_SECONDS, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    number = running.pop(future)
+                    one = future.result()
+                    state.segment_done()
+                    yield number, one
+                state.report()
+        finally:
+            state.cancelled.set()
+            pool.shutdown(wait=True, cancel_futures=True)
 
     def scan(self, scan: ProducerScan) -> list[SegmentProducers]:
         """Read the headers of segments."""
@@ -201,15 +222,11 @@ def copy_log(
             for partition, place in zip(opened.partitions, places, strict=False)
         ),
         tuple(vars(finding) for finding in opened.skipped),
-        _versions(),
+        {"manifest": FORMAT, "recordpress": VERSION},
     )
     if single:
         return _copy_single(job, single, opened.partitions[0], manifest, files, target, progress)
     return _copy_all(job, opened.partitions, manifest, files, target, resume, progress, runner or SegmentExecutor())
-
-
-def _versions() -> dict[str, Any]:
-    return {"manifest": FORMAT, "recordpress": VERSION}
 
 
 def _shown(src: Paths) -> str:
@@ -653,33 +670,6 @@ def _is_as_written(files: FileSystem, path: str, segment: CopiedSegment | Quaran
             return file.size == segment.bytes and f"{file_checksum(file):08x}" == segment.crc32c
     except FileNotFoundError:
         return False
-
-
-def _run(
-    job: CopyJob, tasks: list[CopyTask], work: WorkDirectory, state: CopyState
-) -> Iterator[tuple[int, CopiedSegment]]:
-    """Yield segments as they finish. The largest start first, so that the threads end at about the same time."""
-    side_by_side = max(1, min(int(job.threads), len(tasks)))
-    inside = max(1, int(job.threads) // side_by_side)
-    waiting = sorted(tasks, key=lambda task: task.info.size or 0)
-    running: dict[Future[CopiedSegment], int] = {}
-    pool = ThreadPoolExecutor(side_by_side, thread_name_prefix="recordpress-copy")
-    try:
-        while waiting or running:
-            while waiting and len(running) < side_by_side:
-                task = waiting.pop()
-                path = work.files.join(task.directory, segment_name(task.segment))
-                running[pool.submit(copy_to_target, job, task, work.files, path, inside, state.step)] = task.partition
-            finished, _ = wait(running, timeout=_SIGNALS_SECONDS, return_when=FIRST_COMPLETED)
-            for future in finished:
-                number = running.pop(future)
-                one = future.result()
-                state.segment_done()
-                yield number, one
-            state.report()
-    finally:
-        state.cancelled.set()
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def copy_small_files(
