@@ -7,7 +7,7 @@ from recordpress.analysis._grid import (
     Setting as Setting,
     parse_candidates as parse_candidates,
 )
-from recordpress.analysis._rate import Rate as Rate, parse_rate as parse_rate
+from recordpress.analysis._rate import Rate as Rate
 from recordpress.analysis._report import html_of as html_of
 from recordpress.analysis._simulate import Policy as Policy, Simulation as Simulation, simulate as simulate
 from recordpress.analysis._train import DictionaryTraining as DictionaryTraining

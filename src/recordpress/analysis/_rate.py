@@ -18,10 +18,9 @@ class Rate(NamedTuple):
 
     Examples
     --------
-    >>> from recordpress.analysis import parse_rate
-    >>> rate = parse_rate("20MB/s")
-    >>> rate
-    Rate(bytes=20000000.0, records=None)
+    >>> from recordpress.analysis import Rate
+    >>> Rate(bytes=20e6, records=None).records_per_second(record_bytes=100)
+    200000.0
     """
 
     bytes: float | None
@@ -37,23 +36,7 @@ class Rate(NamedTuple):
 
 
 def parse_rate(rate: str | float | None) -> Rate | None:
-    """Parse a rate.
-
-    Parameters
-    ----------
-    rate : str or float, optional
-        A number is in MB/s, of uncompressed record sets.
-
-    Raises
-    ------
-    InvalidArgumentError, ArgumentTypeError
-
-    Examples
-    --------
-    >>> from recordpress.analysis import parse_rate
-    >>> parse_rate("20MB/s"), parse_rate("50000records/s")
-    (Rate(bytes=20000000.0, records=None), Rate(bytes=None, records=50000.0))
-    """
+    """Parse a rate; a number without a unit is in MB/s, of uncompressed record sets."""
     if rate is None:
         return None
     if not isinstance(rate, str):
