@@ -9,9 +9,9 @@ from recordpress._json_keys import JsonFields
 from recordpress.log.copy.defaults import JOINED_BYTES
 from recordpress.producer.settings import MAX_LINGER_MS, batch_size_of, linger_ms_of
 
-_MOST_PAIRS = 10_000  # of partition and producer, whose rates are measured
-_SHALLOW = 0.5  # batches with less than this part of what a deep one holds
-_WORTHWHILE = 1.5  # times the depth today
+_MOST_PAIRS = 10_000  # of partition and producer with a rate; chosen, not measured
+_SHALLOW = 0.5  # less than this part of the records of a deep batch; a judgement
+_WORTHWHILE = 1.5  # times the depth today; a judgement
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from recordpress.record import Batch, read_batches
 
 OPENED_BYTES = 64 << 20  # of each kind of batch: a second's work or two
 OPENED_BATCHES = 10_000  # small ones cost by the batch
-OPENED_THEN = 64  # of the rest, every so manieth
+OPENED_THEN = 64  # of the rest, one in this many; chosen, not measured
 _OF_A_KIND = 0x07 | 0x08 | 0x10  # attribute bits: codec, LogAppendTime, transactional
 _PROGRESS_BYTES = 1 << 20  # between two reports; chosen, not measured
 _DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)

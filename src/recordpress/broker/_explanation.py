@@ -16,7 +16,7 @@ REJECTED, RECOMPRESSED, CONVERTED, REWRITTEN = "rejected", "recompressed", "conv
 CUT, DUPLICATE, KEPT = "tail cut", "duplicate", "kept"
 VERDICTS = (REJECTED, RECOMPRESSED, CONVERTED, REWRITTEN, CUT, DUPLICATE, KEPT)  # from bad to good
 _COSTLY = (REJECTED, RECOMPRESSED, CONVERTED)
-_MOST_PRODUCERS = 1000  # that are counted separately
+_MOST_PRODUCERS = 1000  # that are counted separately; chosen, not measured
 
 
 @dataclass(frozen=True, slots=True)

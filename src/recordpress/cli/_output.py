@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
-_WIDEST = 60  # characters of a column of a table of records that is not the last
+_WIDEST = 60  # characters of a column before the last, in a table of records; chosen
 _LEAST = 8  # of the last one: a row of less is a block of lines
 _WIDE = 10_000  # for a table that is not on a terminal: nothing is folded or cut
 # What moves a terminal's cursor, changes its state, or reorders or hides text: controls except tabs and ends of lines,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PATIENCE = 1.0  # seconds; chosen, not measured, as the next two are
 _INTERVAL = 0.1  # seconds between two lines
 _TICK = 0.9  # seconds after which rate and remaining time are written again, although nothing was done
-_BAR = 24  # characters
+_BAR = 24  # characters, so that the figures fit next to it
 _COLUMNS = 80  # of a terminal of unknown width
 
 

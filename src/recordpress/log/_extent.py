@@ -19,7 +19,7 @@ from recordpress.record import Batch, read_batches, summarize_records
 from recordpress.record.header import CODEC_BITS, BatchHeader
 
 _TAIL_BYTES = 1_048_588  # what a batch has at most, by default (ServerLogConfigs.MAX_MESSAGE_BYTES_DEFAULT)
-_HEADER_BYTES = 512  # of one header
+_HEADER_BYTES = 512  # of one read, for one header
 _WRAPPER_PREFIX = 18  # up to the attributes of a v0/v1 message
 _UNKNOWN = -(1 << 63)
 

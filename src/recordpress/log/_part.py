@@ -29,7 +29,7 @@ from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._segment import Segment
 from recordpress.log.sidecars.offset_index import OffsetIndex
 
-_PROOF_BATCHES = 64  # that must lead on, unless the file ends before
+_PROOF_BATCHES = 64  # that must lead on, unless the file ends before; chosen, not measured
 
 
 @dataclass(frozen=True, slots=True)

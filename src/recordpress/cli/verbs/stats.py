@@ -16,7 +16,7 @@ from recordpress.log import LogStats, Partition, Share, stats_of
 from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES
 from recordpress.log.copy.transcode import TranscodeJob
 
-_BAR = 40  # characters of the largest share
+_BAR = 40  # characters of the largest share: half of a terminal
 
 
 @verb(

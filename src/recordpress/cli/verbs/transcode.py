@@ -23,7 +23,7 @@ from recordpress.log.copy.defaults import EXPIRATION_MS, JOINED_BYTES
 from recordpress.log.copy.transcode import TranscodeJob
 
 _SAMPLED = 128  # the part of the bytes that is recompressed three times: about a fiftieth of the time
-_WORTHWHILE = 0.95  # a part of the bytes
+_WORTHWHILE = 0.95  # a part of the bytes; a judgement
 
 
 @verb(

@@ -22,7 +22,7 @@ from recordpress.log.findings import Finding
 MANIFEST = "recordpress-manifest.jsonl"  # brokers ignore unknown files
 FORMAT = 1
 _RULE = "manifest"
-_NAMES_AT_ONCE = 1000  # of the files next to the segments in one line
+_NAMES_AT_ONCE = 1000  # of the files next to the segments in one line; chosen, not measured
 
 
 @dataclass(frozen=True)
