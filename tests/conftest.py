@@ -3,6 +3,8 @@ arrow_structs."""
 
 import gc
 import os
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,8 +16,17 @@ settings.register_profile("quick", max_examples=40, derandomize=True, **any_pace
 settings.register_profile("thorough", max_examples=3000, **any_pace)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
+SLOW_FILE = re.compile(r"^pytestmark = (\[\s*)?pytest\.mark\.slow\b", re.MULTILINE)
+
 # No test cuts the power. A disk that others use takes milliseconds for each of thousands of calls.
 os.fsync = os.fstat  # type: ignore[assignment]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files of slow tests if none of them is wanted: to import them takes seconds."""
+    if "not slow" not in config.option.markexpr or collection_path.suffix != ".py":
+        return None
+    return bool(SLOW_FILE.search(collection_path.read_text(encoding="utf-8"))) or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
