@@ -15,7 +15,7 @@ import pytest
 
 import oracle
 import recordpress
-from recordpress.analysis import Analysis
+from recordpress.analysis import Analysis, _measure
 from recordpress.typing import CompressionType
 from together import together
 
@@ -49,8 +49,13 @@ def partition(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def large_partition(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Several pieces of 4 MiB."""
-    return log_of(tmp_path_factory.mktemp("large") / "orders-0", batches=2500)
+    """Several pieces of 256 KiB."""
+    return log_of(tmp_path_factory.mktemp("large") / "orders-0", batches=400)
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_measure, "PIECE_BYTES", 1 << 18)
 
 
 def sizes(found: Analysis) -> list[tuple[str, int | None, int | None, int, int]]:
@@ -217,9 +222,10 @@ def test_a_sample_is_of_its_seed(tmp_path: Path) -> None:
     assert one.cells[1].ratio == pytest.approx(exact, rel=0.02)
 
 
+@pytest.mark.usefixtures("small_pieces")
 def test_threads_change_no_size(large_partition: Path) -> None:
     one, four = (recordpress.analyze(large_partition, "lz4", depths=[8], threads=threads) for threads in (1, 4))
-    assert one.sample["bytes"] > 4 << 20
+    assert one.sample["bytes"] > 2 << 18
     assert sizes(one) == sizes(four)
 
 
@@ -425,6 +431,7 @@ def test_arguments_that_are_refused(partition: Path, options: dict[str, object],
     assert caught.value.field == field
 
 
+@pytest.mark.usefixtures("small_pieces")
 def test_progress_comes_to_its_end(large_partition: Path) -> None:
     seen: list[tuple[int, int]] = []
     recordpress.analyze(

@@ -9,6 +9,7 @@ import pytest
 import recordpress
 from cli.logs import SEGMENT, T, lines, log_of, partition
 from recordpress.broker import DepthAdvice
+from together import thinned
 
 
 def advice(source: Path) -> DepthAdvice:
@@ -16,7 +17,7 @@ def advice(source: Path) -> DepthAdvice:
     return found
 
 
-@pytest.mark.parametrize("producers", [0, 1, 4])
+@pytest.mark.parametrize("producers", thinned([0, 1, 4], 2))
 def test_the_settings_give_the_depth_of_a_copy(producers: int, tmp_path: Path) -> None:
     source = log_of(tmp_path, 20_000, producers=producers)
     found = advice(source)
