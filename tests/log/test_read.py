@@ -7,6 +7,7 @@ import shutil
 import threading
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -586,7 +587,9 @@ def test_a_table_of_batches_with_all_that_headers_may_say(tmp_path: Path) -> Non
     log = recordpress.open_log(tmp_path)
     table = log.batch_table(check_crcs=True)
     assert table.num_rows == 75_000
-    assert as_dicts(table) == [batch.to_dict() for batch in log.batches(check_crcs=True)]
+    for start, stop in ((0, 600), (65_000, 66_000), (74_000, 75_000)):  # a piece has 65,536 rows
+        rows = [batch.to_dict() for batch in islice(log.batches(check_crcs=True), start, stop)]
+        assert as_dicts(table.slice(start, stop - start)) == rows
     (tmp_path / SEGMENT).write_bytes(b"".join(entries[:5]) + b"?" * 100)
     with pytest.raises(recordpress.CorruptRecordError):
         recordpress.open_log(tmp_path).batch_table()
