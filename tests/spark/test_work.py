@@ -82,6 +82,24 @@ def test_what_travels_grows_with_the_log_and_not_faster(
     (few_closures, few_largest, few_total), (closures, largest, total) = found
     assert few_closures == closures and max(closures) < 5000
     assert total < 12 * few_total and largest < 12 * few_largest
+    assert total <= 400 * 200 * (1 + (job == "compare"))  # of both logs
+
+
+@pytest.mark.filterwarnings("ignore:.*pandas:FutureWarning")
+def test_very_many_tasks_travel_in_slices(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark sends a task in one message: all items in one failed from 127,000 segments on."""
+    monkeypatch.setattr(_run, "_SLICE_BYTES", 1000)
+    numbers = [number % 900 for number in range(60)]
+    sizes = [end - first for first, end in _run.slices([bytes(number) for number in numbers])]
+    assert sum(sizes) == 60 and len(sizes) > 1
+    assert _run.run(spark, "test", len, [bytes(number) for number in numbers]) == numbers
+
+
+def test_a_slice_is_full_and_not_too_full() -> None:
+    mebibyte = bytes(1 << 20)
+    assert list(_run.slices([mebibyte] * 20)) == [(0, 8), (8, 16), (16, 20)]
+    assert list(_run.slices([mebibyte * 9, b"", mebibyte * 9])) == [(0, 1), (1, 2), (2, 3)]
+    assert list(_run.slices([b""])) == [(0, 1)]
 
 
 def test_rows_travel_with_their_own_piece_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

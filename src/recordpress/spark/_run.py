@@ -1,6 +1,7 @@
 """Run functions on executors: pickled tasks travel as rows, one per task, and so do their results.
 
-A closure would hold all of them, and every task would unpickle it.
+A closure would hold all of them, and every task would unpickle it. The rows come from tasks of Spark that hold a slice
+of them: Spark sends a task in one message, of at most spark.rpc.message.maxSize (128 MiB).
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
@@ -18,6 +20,7 @@ from recordpress.spark._without_recordpress import opener
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_SLICE_BYTES = 8 << 20
 _DESCRIPTION = "spark.job.description"  # SparkContext.SPARK_JOB_DESCRIPTION
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -55,9 +58,26 @@ def _described(spark: SparkSession, text: str) -> Iterator[None]:
 def spread(spark: SparkSession, items: Sequence[bytes]) -> DataFrame:
     """Return a row for each item, with its number, in a separate task."""
     prepare_session(spark)
-    rows = spark.createDataFrame(pa.table({"number": pa.array(range(len(items)), pa.int64()), "item": items}))
+    sliced = [_spread(spark, first, items[first:end]) for first, end in slices(items)]
+    return reduce(lambda one, other: one.union(other), sliced)
+
+
+def _spread(spark: SparkSession, first: int, items: Sequence[bytes]) -> DataFrame:
+    numbers = pa.array(range(first, first + len(items)), pa.int64())
+    rows = spark.createDataFrame(pa.table({"number": numbers, "item": items}))
     one = rows.coalesce(1)  # repartition distributes the rows of one partition evenly
     return one.repartition(len(items)) if len(items) > 1 else one
+
+
+def slices(items: Sequence[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield the first number and the end of slices of at most `_SLICE_BYTES`, of one item at least."""
+    first = size = 0
+    for number, item in enumerate(items):
+        size += len(item)
+        if size > _SLICE_BYTES and number > first:
+            yield first, number
+            first, size = number, len(item)
+    yield first, len(items)
 
 
 def _worker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
