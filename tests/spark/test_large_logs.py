@@ -90,7 +90,7 @@ def test_a_plan_is_linear_in_the_segments_of_a_partition() -> None:
 
 @pytest.mark.slow
 def test_the_driver_at_three_sizes() -> None:
-    """What docs/spark/scale.md computes from: calls, memory and bytes of a plan by partitions and segments."""
+    """What docs/howto/spark.md computes: calls, memory and bytes of a plan by partitions and segments."""
     found = []
     for partitions, segments in ((500, 10), (2_000, 5), (2_000, 20)):
         command = [sys.executable, large_logs.__file__, str(partitions), str(segments)]
