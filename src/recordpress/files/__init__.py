@@ -22,6 +22,7 @@ from recordpress.files._interface import (
     Fence as Fence,
     FileInfo,
     FileSystem,
+    Listing as Listing,
     RandomAccessFile,
     Writer,
     is_unfinished as is_unfinished,

@@ -56,7 +56,8 @@ class LocalFileSystem(FileSystem):
             shutil.rmtree(path)
 
     def sweep(self, path: str) -> None:
-        sweep_directory(Path(path))
+        with suppress(FileNotFoundError):
+            sweep_directory(Path(path))
 
     def make_directory(self, path: str) -> None:
         os.makedirs(path, exist_ok=True)

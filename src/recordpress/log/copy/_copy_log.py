@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -25,7 +26,17 @@ from recordpress._file_names import (
 from recordpress._version import VERSION
 from recordpress.codecs.choice import CodecChoice
 from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError, RecordpressError
-from recordpress.files import FileInfo, FileSystem, is_unfinished, named, remove_if_empty, resolve
+from recordpress.files import (
+    LISTS_AT_ONCE,
+    FileSystem,
+    LocalFileSystem,
+    for_each,
+    is_unfinished,
+    named,
+    remove_if_empty,
+    resolve,
+    results,
+)
 from recordpress.files.read_back import COPY_RULE, file_checksum
 from recordpress.log._log import Log
 from recordpress.log._open import open_paths
@@ -120,12 +131,13 @@ def number_of(value: Level | Integer) -> int | None:
 
 
 class CopyTask(NamedTuple):
-    """A segment to copy, and its directory in the copy; empty for a single file."""
+    """A segment to copy, its directory in the copy (empty for a single file), and the state of its file."""
 
     partition: int
     segment: Segment
     directory: str
-    info: FileInfo
+    size: int | None
+    modified: float | None
     marks: Marks = NO_MARKS
 
 
@@ -145,7 +157,7 @@ class SegmentExecutor:
         """Yield finished segments, each with the number of its partition."""
         side_by_side = max(1, min(int(job.threads), len(tasks)))
         inside = max(1, int(job.threads) // side_by_side)
-        waiting = sorted(tasks, key=lambda task: task.info.size or 0)  # the largest first: threads end together
+        waiting = sorted(tasks, key=lambda task: task.size or 0)  # the largest first: threads end together
         running: dict[Future[CopiedSegment], int] = {}
         pool = ThreadPoolExecutor(side_by_side, thread_name_prefix="recordpress-copy")
         try:
@@ -335,7 +347,7 @@ def describe_copy(task: CopyTask, files: FileSystem, target: str, copy: SegmentC
             segment.url,
             before.bytes,
             before.batches,
-            task.info.modified,
+            task.modified,
             before.compression_types,
             before.trailing_bytes,
         ),
@@ -355,7 +367,10 @@ def refuse_changed(task: CopyTask) -> None:
     """Raise an error if a closed segment was replaced or changed."""
     segment = task.segment
     now = segment.filesystem.info(segment.path)
-    if not segment.is_last and (now.size, now.modified) != (task.info.size, task.info.modified):
+    times = now.modified, task.modified
+    if not isinstance(segment.filesystem, LocalFileSystem):  # listings of some stores are more precise than HEAD
+        times = int(times[0] or 0), int(times[1] or 0)
+    if not segment.is_last and (now.size != task.size or times[0] != times[1]):
         raise CorruptRecordError(
             "the file was replaced or written to while it was read", file=segment.url, rule="a closed segment stays"
         )
@@ -380,7 +395,7 @@ def _copy_single(
         manifest = replace(manifest, lost=job.check_loss((partition,)))
         info = segment.filesystem.info(segment.path)
         state = CopyState(info.size or 0, 1, progress)
-        [task] = plan_joins(job, (partition,), [CopyTask(0, segment, "", info)], SegmentExecutor())
+        [task] = plan_joins(job, (partition,), [CopyTask(0, segment, "", info.size, info.modified)], SegmentExecutor())
         done = copy_to_target(job, task, files, target, int(job.threads), state.step)
         state.segment_done()
         state.report()
@@ -444,7 +459,7 @@ def _copy_all(
         kept = {(manifest.partitions[number].directory, f"{one.base_offset:020d}") for number, one in done}
         _remove_others(work, kept, {place.directory for place in manifest.partitions})
         state = CopyState(
-            sum(task.info.size or 0 for task in tasks) + sum(one.source.bytes for _, one in done),
+            sum(task.size or 0 for task in tasks) + sum(one.source.bytes for _, one in done),
             len(tasks) + len(done),
             progress,
             sum(one.source.bytes for _, one in done),
@@ -453,15 +468,13 @@ def _copy_all(
         try:
             if work.path == target:  # marks the owner of the directory before anything else is in it
                 _with_segments(manifest, done).write(files, target)
-            for name in {"", *(place.directory for place in manifest.partitions)}:
-                work.directory(name)
+            for_each({"", *(place.directory for place in manifest.partitions)}, work.directory, LISTS_AT_ONCE)
             for number, one in runner.run(job, tasks, work, state):
                 done.append((number, one))
                 _save(manifest, done, work, state)
-            copied = tuple(
-                replace(place, files=tuple(job.write_sidecars(partition, files, work.directory(place.directory))))
-                for partition, place in zip(partitions, manifest.partitions, strict=True)
-            )
+            pairs = zip(partitions, manifest.partitions, strict=True)
+            at_once = 1 if isinstance(files, LocalFileSystem) else LISTS_AT_ONCE
+            copied = tuple(one for _, one in results(pairs, partial(_with_sidecars, job, work), at_once))
         except BaseException:
             if done:
                 _with_segments(manifest, done).write(files, work.path)
@@ -473,6 +486,12 @@ def _copy_all(
         whole.write(files, work.path)
         work.finish()
     return replace(whole, resumed_segments=resumed)
+
+
+def _with_sidecars(job: CopyJob, work: WorkDirectory, place: tuple[Partition, CopiedPartition]) -> CopiedPartition:
+    partition, copied = place
+    names = job.write_sidecars(partition, work.files, work.directory(copied.directory))
+    return replace(copied, files=tuple(names))
 
 
 def _is_taken(files: FileSystem, target: str) -> bool:
@@ -490,7 +509,8 @@ def _is_taken(files: FileSystem, target: str) -> bool:
 def _remove_others(work: WorkDirectory, kept: Set[tuple[str, str]], wanted: Set[str]) -> None:
     """Remove the files of an earlier call whose segments are not part of this copy: `kept` has directory and base name
     of finished segments, `wanted` the directories of the copy."""
-    for directory in {"", *wanted, *_earlier_directories(work)}:
+
+    def remove(directory: str) -> None:
         path = work.files.join(work.path, directory) if directory else work.path
         with suppress(FileNotFoundError):
             for info in work.files.list(path):
@@ -500,6 +520,8 @@ def _remove_others(work: WorkDirectory, kept: Set[tuple[str, str]], wanted: Set[
                     work.files.delete(info.path)
             if directory and directory not in wanted:
                 remove_if_empty(work.files, path)
+
+    for_each({"", *wanted, *_earlier_directories(work)}, remove, LISTS_AT_ONCE)
 
 
 def _earlier_directories(work: WorkDirectory) -> set[str]:
@@ -542,10 +564,9 @@ def _check_finished(
 ) -> Manifest:
     """Return the existing copy if its source and options are the same, after checking its files."""
     wanted = {
-        (place.directory, segment.base_offset, info.size, info.modified)
+        (place.directory, segment.base_offset, *_state_of(segment))
         for partition, place in zip(partitions, manifest.partitions, strict=True)
         for segment in partition.segments
-        for info in [segment.filesystem.info(segment.path)]
     }
     there = {
         (place.directory, one.base_offset, one.source.bytes, one.source.modified)
@@ -590,12 +611,12 @@ def _plan_work(
     for number, (partition, place) in enumerate(zip(partitions, manifest.partitions, strict=True)):
         directory = work.files.join(work.path, place.directory) if place.directory else work.path
         for segment in partition.segments:
-            info = segment.filesystem.info(segment.path)
+            size, modified = _state_of(segment)
             one = proven.get((place.directory, segment_name(segment)))
             path = work.files.join(directory, segment_name(segment))
             source = one and (one.source.file, one.source.bytes, one.source.modified)
-            tasks.append(CopyTask(number, segment, directory, info))
-            if one and source == (segment.url, info.size, info.modified) and _is_as_written(work.files, path, one):
+            tasks.append(CopyTask(number, segment, directory, size, modified))
+            if one and source == (segment.url, size, modified) and _is_as_written(work.files, path, one):
                 done[segment.url] = number, one
     open_ones = {task.partition for task in tasks if task.segment.url not in done}
     tasks = plan_joins(job, partitions, [task for task in tasks if task.partition in open_ones], runner)
@@ -604,6 +625,14 @@ def _plan_work(
         if found and found.marks != task.marks.checksum():  # the rest of the partition has changed
             del done[task.segment.url]
     return [task for task in tasks if task.segment.url not in done], list(done.values())
+
+
+def _state_of(segment: Segment) -> tuple[int | None, float | None]:
+    """Return size and time of a file, as its listing has them; the file is asked if it has none."""
+    if segment.size is not None and segment.modified is not None:
+        return segment.size, segment.modified
+    info = segment.filesystem.info(segment.path)
+    return info.size, info.modified
 
 
 def plan_joins(

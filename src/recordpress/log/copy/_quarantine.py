@@ -36,8 +36,8 @@ def quarantine_segment(task: CopyTask, files: FileSystem, finding: Finding) -> Q
             checksum = crc32c(data, checksum)
             writer.write(data)
             position += len(data)
-        if position != task.info.size and not task.segment.is_last:
+        if position != task.size and not task.segment.is_last:
             raise CorruptRecordError("the file was written to while it was read", file=file.name, rule="file size")
         writer.publish()
-    source = SourceFile(task.segment.url, position, 0, task.info.modified, (), 0)
+    source = SourceFile(task.segment.url, position, 0, task.modified, (), 0)
     return QuarantinedSegment(name, task.segment.base_offset, position, f"{checksum:08x}", vars(finding), source)

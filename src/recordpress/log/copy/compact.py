@@ -106,7 +106,7 @@ class MergeTask(NamedTuple):
         try:
             marks, aborted = self._producers(group)
             info = self.members[0].filesystem.info(self.members[0].path)
-            task = CopyTask(0, group, place, info, marks)
+            task = CopyTask(0, group, place, info.size, info.modified, marks)
             copied = copy_to_target(self.job, task, files, files.join(place, segment_name(group)), 1, step)
             if copied.source.trailing_bytes:
                 message = f"the last {copied.source.trailing_bytes} bytes are not an entry: repair the log first"

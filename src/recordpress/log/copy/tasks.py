@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from recordpress._threads import cores
 from recordpress.errors import RecordpressError
-from recordpress.files import FileSystem, resolve
+from recordpress.files import LISTS_AT_ONCE, FileSystem, for_each, resolve, results
 from recordpress.log._file_records import CHUNK_BYTES
 from recordpress.log.copy._copy_log import (
     CopyJob,
@@ -183,19 +183,19 @@ class RemoteExecutor(SegmentExecutor):
     def run(
         self, job: CopyJob, tasks: list[CopyTask], work: WorkDirectory, state: CopyState
     ) -> Iterator[FinishedSegment]:
-        total = sum(task.info.size or 0 for task in tasks)
+        total = sum(task.size or 0 for task in tasks)
         most = self._group_bytes(total)
         cores = self._side_by_side()
         share = max(-(-total // cores), CHUNK_BYTES) if cores > 1 else total
-        small = [task for task in tasks if (task.info.size or 0) <= share]
-        large = [task for task in tasks if (task.info.size or 0) > share]
+        small = [task for task in tasks if (task.size or 0) <= share]
+        large = [task for task in tasks if (task.size or 0) > share]
         quarantines = self._job.on_corrupt == "quarantine"
         parts = [
             CopyPart(self._job, work.files, task, *cut, quarantines)
             for task in large
-            for cut in cut_parts(task.info.size or 0, most)
+            for cut in cut_parts(task.size or 0, most)
         ]
-        groups = [self._group(work, group) for group in grouped(small, lambda task: task.info.size or 0, most)]
+        groups = [self._group(work, group) for group in grouped(small, lambda task: task.size or 0, most)]
         try:
             if parts or groups:
                 found = self._send([*parts, *groups])
@@ -204,9 +204,8 @@ class RemoteExecutor(SegmentExecutor):
                 joins = [self._group(work, (task,)) for task in large]
                 yield from self._join(joins, found[: len(parts)], parts, cores)
         finally:
-            for directory in {work.path, *(task.directory for task in tasks)}:
-                with suppress(FileNotFoundError):
-                    work.files.sweep(directory)  # parts, and what attempts left that were killed, or overtaken
+            # parts, and what attempts left that were killed, or overtaken
+            for_each({work.path, *(task.directory for task in tasks)}, work.files.sweep, LISTS_AT_ONCE)
 
     def scan(self, scan: ProducerScan) -> list[SegmentProducers]:
         share = -(-len(scan.segments) // self._side_by_side()) or 1
@@ -235,15 +234,15 @@ class RemoteExecutor(SegmentExecutor):
         return CopyGroup(self._job, work.files, work.path, tasks, _places(tasks, work))
 
     def load_proofs(self, work: WorkDirectory) -> Iterator[Manifest]:
-        for path in _proofs(work):
+        def load(path: str) -> Manifest | None:
             with suppress(RecordpressError):
-                proof = read_manifest(work.files, work.path, work.files.name(path))
-                if proof is not None:
-                    yield proof
+                return read_manifest(work.files, work.path, work.files.name(path))
+            return None
+
+        return (proof for _, proof in results(_proofs(work), load, LISTS_AT_ONCE) if proof is not None)
 
     def finish(self, work: WorkDirectory, manifest: Manifest) -> None:
-        for path in _proofs(work):
-            work.files.delete(path)
+        for_each(_proofs(work), work.files.delete, LISTS_AT_ONCE)
         succeed(work)
 
 

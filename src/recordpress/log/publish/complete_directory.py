@@ -11,7 +11,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from recordpress._file_names import SUCCESS
-from recordpress.files import FileInfo, FileSystem, LocalFileSystem, is_unfinished, named, resolve
+from recordpress.files import (
+    LISTS_AT_ONCE,
+    FileInfo,
+    FileSystem,
+    Listing,
+    LocalFileSystem,
+    for_each,
+    is_unfinished,
+    named,
+    resolve,
+)
 from recordpress.log.publish.lease import is_lease
 from recordpress.log.publish.work_directory import WorkDirectory, locked_work, refuse
 
@@ -30,8 +40,7 @@ def complete_directory(dst: str | os.PathLike[str], marker: str | None = SUCCESS
             _mark(work, UNFINISHED)
         try:
             yield work
-            for directory in _directories(files, work.path):
-                files.sweep(directory)  # files of killed and duplicate attempts
+            for_each(_directories(files, work.path), files.sweep, LISTS_AT_ONCE)  # of killed and duplicate attempts
             if marker:
                 _mark(work, marker)
         except BaseException:
@@ -83,19 +92,31 @@ def _clear(work: WorkDirectory) -> None:
         found = list(_files_in(work.files, work.path))
     except FileNotFoundError:
         return
-    for info in sorted(found, key=lambda info: info.name == UNFINISHED):
-        if not is_lease(info.name):
-            with suppress(FileNotFoundError):
-                work.files.delete(info.path)
+
+    def delete(path: str) -> None:
+        with suppress(FileNotFoundError):
+            work.files.delete(path)
+
+    paths = [info.path for info in found if not is_lease(info.name)]
+    for_each((path for path in paths if work.files.name(path) != UNFINISHED), delete, LISTS_AT_ONCE)
+    delete(work.files.join(work.path, UNFINISHED))
 
 
 def _files_in(files: FileSystem, path: str) -> Iterator[FileInfo]:
-    for directory in _directories(files, path):
-        yield from (info for info in files.list(directory) if info.is_file)
+    for _, entries in _tree(files, path):
+        yield from (info for info in entries if info.is_file)
 
 
 def _directories(files: FileSystem, path: str) -> Iterator[str]:
-    yield path
-    for info in files.list(path):
-        if info.is_directory and not info.is_link:
-            yield from _directories(files, info.path)
+    return (directory for directory, _ in _tree(files, path))
+
+
+def _tree(files: FileSystem, path: str) -> Iterator[tuple[str, Listing]]:
+    """Yield each directory with its entries, level by level."""
+    level = [path]
+    while level:
+        below: list[str] = []
+        for directory, entries in zip(level, files.list_each([level]), strict=True):
+            yield directory, entries
+            below += [info.path for info in entries if info.is_directory and not info.is_link]
+        level = below
