@@ -71,7 +71,7 @@ __all__ = [
 _MOST_CUTS = 1 << 20  # of one split: Spark cannot plan more tasks (each has objects of some kilobytes on the driver)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LogSplit:
     """Segments of one partition that follow one another; the first and the last may be cut."""
 
