@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event, Thread
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-_AT_ONCE = 8  # most time is spent waiting for disks or stores
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
-def results(
-    items: Iterable[_Item], work: Callable[[_Item], _Result], at_once: int = _AT_ONCE
-) -> Iterator[tuple[_Item, _Result]]:
+def results(items: Iterable[_Item], work: Callable[[_Item], _Result], at_once: int) -> Iterator[tuple[_Item, _Result]]:
     """Work on several items at a time; yield each with its result, in order; few of them wait in memory."""
+    from concurrent.futures import ThreadPoolExecutor  # it takes 5 ms, and most commands need none
+
     running: deque[tuple[_Item, Future[_Result]]] = deque()
     pool = ThreadPoolExecutor(at_once)
     try:
@@ -32,7 +33,7 @@ def results(
         pool.shutdown(cancel_futures=True)
 
 
-def for_each(items: Iterable[_Item], work: Callable[[_Item], object], at_once: int = _AT_ONCE) -> None:
+def for_each(items: Iterable[_Item], work: Callable[[_Item], object], at_once: int) -> None:
     """Work on several items at a time."""
     for _ in results(items, work, at_once):
         pass

@@ -45,6 +45,7 @@ _READY = "ready"  # directory of files in a store until the commit
 _PRODUCERS = "producers"  # file in it: the snapshot of a partition's producers
 _COMPARED = 4096  # bytes of a segment that an interrupted job has copied, or another program made
 _SNAPSHOT_EVERY = 1 << 30  # bytes, as between Kafka's snapshots: readers of committed records begin at one
+_AT_ONCE = 8  # concurrent partitions: most time is spent waiting for disks or stores
 CALLS_AT_ONCE = 64  # concurrent calls of a store that send no data
 
 
@@ -54,20 +55,21 @@ def prepare(files: FileSystem, target: str, journal: Journal) -> None:
     for_each(
         (one for one in journal.partitions() if one.segments),
         lambda one: _Partition(files, target, journal, one, ready).prepare(),
+        _AT_ONCE,
     )
 
 
 def roll_forward(files: FileSystem, target: str, journal: Journal) -> None:
     """Carry out the rest of a journal; the call can be repeated after an error."""
     if journal.merges:
-        for_each(journal.partitions(), lambda one: _replace(files, target, journal.path, one))
+        for_each(journal.partitions(), lambda one: _replace(files, target, journal.path, one), _AT_ONCE)
         return
     with suppress(FileNotFoundError):
         files.delete(files.join(target, SUCCESS))
     _remove(files, target, journal)
     changed = (one for one in journal.partitions() if one.segments)
     if isinstance(files, LocalFileSystem):
-        for_each(changed, lambda one: _Partition(files, target, journal, one, target).publish())
+        for_each(changed, lambda one: _Partition(files, target, journal, one, target).publish(), _AT_ONCE)
     else:
         for_each(_moves(files, target, journal.path, changed), lambda move: move.run(files), CALLS_AT_ONCE)
     if journal.write_id is not None:
@@ -179,7 +181,7 @@ def _moves(files: FileSystem, target: str, job: str, partitions: Iterable[Planne
     def look(one: PlannedPartition) -> tuple[set[str], set[str]]:
         return _names(files, files.join(target, one.directory)), _names(files, files.join(ready, one.directory))
 
-    for partition, (there, made) in results(partitions, look):
+    for partition, (there, made) in results(partitions, look, _AT_ONCE):
         place, own = files.join(target, partition.directory), files.join(ready, partition.directory)
         names = _snapshot_names(partition) if _PRODUCERS in made else []
         yield from (_Move(files.join(own, _PRODUCERS), files.join(place, name)) for name in names)

@@ -175,7 +175,7 @@ def _check_merged(stage: Stage, merged: Sequence[MergedSegment]) -> None:
                     )
 
     by_directory = groupby(merged, key=lambda one: one.directory)
-    for_each(((name, list(group)) for name, group in by_directory), check)
+    for_each(((name, list(group)) for name, group in by_directory), check, CALLS_AT_ONCE)
 
 
 def _plan_merged(merged: Sequence[MergedSegment]) -> Iterator[PlannedPartition]:
