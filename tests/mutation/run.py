@@ -36,7 +36,7 @@ ROOMS: list[tuple[str, str, str, str]] = [
     ("snappy.h", "snappy", "snappy", "tests/codecs/test_snappy.py tests/codecs"),
     ("snappy_encode.h", "snappy_encode", "snappy_encode", "tests/codecs/test_snappy.py tests/codecs"),
     ("lz4_header", "lz4", "lz4_header", "tests/codecs/test_lz4.py tests/codecs"),
-    ("deflate_cut", "", "deflate_cut", "tests/codecs"),
+    ("deflate_cut", "", "deflate_cut", "tests/producer"),
     ("crc", "crc32c", "crc32c", "tests/test_checksum.py"),
     ("pool.h", "pool", "pool", "tests/hostile/test_leaks.py tests/codecs"),
     ("atomics", "thread", "", "tests/hostile/test_leaks.py tests/columns"),
