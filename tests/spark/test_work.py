@@ -20,6 +20,7 @@ from pyspark import cloudpickle
 
 from recordpress.files import LocalFileSystem
 from recordpress.log import reindex
+from recordpress.log.copy.tasks import grouped
 from recordpress.spark import (
     KafkaLogDataSource,
     _compare,
@@ -90,16 +91,21 @@ def test_very_many_tasks_travel_in_slices(spark: Any, monkeypatch: pytest.Monkey
     """Spark sends a task in one message: all items in one failed from 127,000 segments on."""
     monkeypatch.setattr(_run, "_SLICE_BYTES", 1000)
     numbers = [number % 900 for number in range(60)]
-    sizes = [end - first for first, end in _run.slices([bytes(number) for number in numbers])]
-    assert sum(sizes) == 60 and len(sizes) > 1
+    sizes, spread = [], _run._spread
+    monkeypatch.setattr(_run, "_spread", lambda spark, items: (sizes.append(len(items)), spread(spark, items))[1])
     assert _run.run(spark, "test", len, [bytes(number) for number in numbers]) == numbers
+    assert sum(sizes) == 60 and len(sizes) > 1
 
 
 def test_a_slice_is_full_and_not_too_full() -> None:
     mebibyte = bytes(1 << 20)
-    assert list(_run.slices([mebibyte] * 20)) == [(0, 8), (8, 16), (16, 20)]
-    assert list(_run.slices([mebibyte * 9, b"", mebibyte * 9])) == [(0, 1), (1, 2), (2, 3)]
-    assert list(_run.slices([b""])) == [(0, 1)]
+
+    def sizes(items: list[bytes]) -> list[int]:
+        return [len(group) for group in grouped(items, len, _run._SLICE_BYTES)]
+
+    assert sizes([mebibyte] * 20) == [8, 8, 4]
+    assert sizes([mebibyte * 9, b"", mebibyte * 9]) == [1, 1, 1]
+    assert sizes([b""]) == [1]
 
 
 def test_rows_travel_with_their_own_piece_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

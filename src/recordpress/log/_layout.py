@@ -231,7 +231,7 @@ class Layout:
     def _segments(self, entries: list[FileInfo], pattern: re.Pattern[str]) -> tuple[list[Segment], dict[str, FileInfo]]:
         """Return the segments, and the files that belong to none, by name."""
         found = {entry.name.removesuffix(LOG_FILE_SUFFIX): entry for entry in entries if pattern.fullmatch(entry.name)}
-        beside: dict[str, list[FileInfo]] = {stem: [] for stem in found}
+        siblings: dict[str, list[FileInfo]] = {stem: [] for stem in found}
         others = {}
         for entry in entries:
             if entry.is_link:
@@ -242,13 +242,13 @@ class Layout:
                 self._check_file(entry)
                 continue
             if entry.is_file and stem in found:
-                beside[stem].append(entry)
+                siblings[stem].append(entry)
             elif entry.is_file and not name.endswith(LOG_FILE_SUFFIX):
                 others[name] = entry
             if name.endswith(_UNUSED) or name.startswith("."):
                 self._skip_unused(entry)
         directory = self.files.parent(entries[0].path)
-        segments = [self._segment(directory, entry, stem, beside[stem]) for stem, entry in found.items()]
+        segments = [self._segment(directory, entry, stem, siblings[stem]) for stem, entry in found.items()]
         return sorted(segments, key=lambda segment: segment.base_offset), others
 
     def _skip_unused(self, entry: FileInfo) -> None:
@@ -259,8 +259,8 @@ class Layout:
         elif entry.name.endswith(LOG_FILE_SUFFIX):
             self._skip(entry, f"{entry.name} is not the name of a segment, which has 20 digits", "file name")
 
-    def _segment(self, directory: str, entry: FileInfo, stem: str, beside: list[FileInfo]) -> Segment:
-        suffixes = tuple([one.name[len(stem) :] for one in beside])
+    def _segment(self, directory: str, entry: FileInfo, stem: str, siblings: list[FileInfo]) -> Segment:
+        suffixes = tuple([one.name[len(stem) :] for one in siblings])
         kind = TieredSegment if len(stem) > 20 and MANIFEST_SUFFIX in suffixes else Segment
         return kind(
             self.files,
@@ -269,7 +269,7 @@ class Layout:
             self._base_offset(entry, stem[:20]),
             entry.size,
             suffixes=self._suffixes.setdefault(suffixes, suffixes),
-            sizes=tuple([one.size for one in beside]),
+            sizes=tuple([one.size for one in siblings]),
             modified=entry.modified,
         )
 

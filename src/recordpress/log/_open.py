@@ -41,7 +41,7 @@ def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = 
 
 
 def open_wanted(paths: Any, filesystem: object, codecs: CodecRegistry | None, wanted: Wanted | None) -> Found:
-    """Return the wanted partitions of the paths; raise an error if there is none at all."""
+    """Return the wanted partitions of the paths; raise an error if the paths hold no partition."""
     found = found_at(paths, filesystem, codecs, wanted)
     if not found.log.partitions and not found.unread:
         shown = [files.url(name) for files, name in (resolve(one, filesystem) for one in _several(paths))]
@@ -81,7 +81,7 @@ def open_selected(
 
 
 def _topics_in(found: Found) -> list[str | None]:
-    """Return the topics of a log, those that are not read too, in order."""
+    """Return the topics of a log in order, with the unread ones."""
     return sorted({one.topic for one in found.log} | {topic for topic, _ in found.unread}, key=lambda one: one or "")
 
 

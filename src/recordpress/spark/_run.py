@@ -1,7 +1,7 @@
 """Run functions on executors: pickled tasks travel as rows, one per task, and so do their results.
 
-A closure would hold all of them, and every task would unpickle it. The rows come from tasks of Spark that hold a slice
-of them: Spark sends a task in one message, of at most spark.rpc.message.maxSize (128 MiB).
+A closure would hold all of them, and every task would unpickle it. Spark sends a task in one message, which holds at
+most spark.rpc.message.maxSize (128 MiB), so a first task of Spark makes the rows of a slice.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
+from recordpress.log.copy.tasks import grouped
 from recordpress.spark._environment import prepare_session
 from recordpress.spark._without_recordpress import opener
 
@@ -58,26 +59,17 @@ def _described(spark: SparkSession, text: str) -> Iterator[None]:
 def spread(spark: SparkSession, items: Sequence[bytes]) -> DataFrame:
     """Return a row for each item, with its number, in a separate task."""
     prepare_session(spark)
-    sliced = [_spread(spark, first, items[first:end]) for first, end in slices(items)]
-    return reduce(lambda one, other: one.union(other), sliced)
+    sliced = [*grouped(enumerate(items), lambda numbered: len(numbered[1]), _SLICE_BYTES)]
+    return reduce(lambda one, other: one.union(other), [_spread(spark, one) for one in sliced or [()]])
 
 
-def _spread(spark: SparkSession, first: int, items: Sequence[bytes]) -> DataFrame:
-    numbers = pa.array(range(first, first + len(items)), pa.int64())
-    rows = spark.createDataFrame(pa.table({"number": numbers, "item": items}))
+def _spread(spark: SparkSession, numbered: Sequence[tuple[int, bytes]]) -> DataFrame:
+    numbers, items = [number for number, _ in numbered], [item for _, item in numbered]
+    rows = spark.createDataFrame(
+        pa.table({"number": pa.array(numbers, pa.int64()), "item": pa.array(items, pa.binary())})
+    )
     one = rows.coalesce(1)  # repartition distributes the rows of one partition evenly
     return one.repartition(len(items)) if len(items) > 1 else one
-
-
-def slices(items: Sequence[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield the first number and the end of slices of at most `_SLICE_BYTES`, of one item at least."""
-    first = size = 0
-    for number, item in enumerate(items):
-        size += len(item)
-        if size > _SLICE_BYTES and number > first:
-            yield first, number
-            first, size = number, len(item)
-    yield first, len(items)
 
 
 def _worker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

@@ -247,7 +247,7 @@ class RemoteExecutor(SegmentExecutor):
 
 
 def grouped(items: Iterable[_Item], size_of: Callable[[_Item], int], most: int) -> Iterator[tuple[_Item, ...]]:
-    """Yield neighbouring items in groups of at most this size; a larger item is a group of its own."""
+    """Yield neighbouring items in groups of at most this size; a larger item is alone in its group."""
     group: list[_Item] = []
     size = 0
     for item in items:
