@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -309,10 +310,12 @@ def test_stats_with_savings(run: Run, tmp_path: Path) -> None:
 
 
 def test_savings_of_a_sample(run: Run, tmp_path: Path) -> None:
-    done = run("stats", "--savings", "--sample", "200kB", "--batch-bytes", "8kB", DEMO / "nginx-status-0")
+    for number in range(3):
+        shutil.copytree(DEMO / "nginx-status-0", tmp_path / f"nginx-status-{number}")
+    done = run("stats", "--savings", "--sample", "200kB", "--batch-bytes", "8kB", tmp_path)
     table = done.lines[done.lines.index("copies with zstd:") + 1 :]
     assert max(map(len, table)) <= 80
-    assert re.fullmatch(r"nginx-status  2.7 MiB(  -9[5-7].\d ±[01].\d %){3}", table[1])
+    assert re.fullmatch(r"nginx-status  8.0 MiB(  -9[5-7].\d ±[01].\d %){3}", table[1])
     assert re.fullmatch(r"measured on a sample of .* MiB; ± 95 % confidence", table[-1])
 
 

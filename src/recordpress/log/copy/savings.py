@@ -34,7 +34,7 @@ from recordpress.log.copy._segment_copy import discard
 from recordpress.log.findings import DAMAGE, Finding
 
 SAMPLE_BYTES = 64 << 20  # of a log: an estimate takes seconds
-_LEAST_RANGES = 8  # of a stratum: an interval needs some
+_LEAST_RANGES = 12  # of a stratum: an interval needs some
 _LEAST_RANGE_BYTES = 128 << 10  # holds some joined batches
 _LIKELY = NormalDist().inv_cdf(0.975)
 
@@ -207,16 +207,29 @@ class _Stratum:
     def is_whole(self) -> bool:
         return len(self.measured) == self.ranges
 
-    def saving(self, way: int) -> tuple[float, float, float]:
-        """Return bytes, their variance, and CPU time of a way."""
-        size, number = sum(one.size for one in self.measured), len(self.measured)
+    @property
+    def filled(self) -> int:
+        """Ranges in which a batch begins: the others, within a larger batch, say nothing about how sizes vary."""
+        return sum(one.size > 0 for one in self.measured)
+
+    @property
+    def is_most_of_a_few(self) -> bool:
+        """Whether the rest is little, and could hold the one range that differs from all others."""
+        return self.filled <= 2 * _LEAST_RANGES and self.ranges < 2 * len(self.measured)
+
+    def saving(self, way: int) -> tuple[float, float, float, float]:
+        """Return bytes, their variance and third moment, and CPU time of a way."""
+        size, number = sum(one.size for one in self.measured), self.filled
         after = sum(one.after[way] for one in self.measured)
         seconds = sum(one.seconds[way] for one in self.measured)
         if self.is_whole or not size:
-            return after, 0.0, seconds
+            return after, 0.0, 0.0, seconds
         ratio, scale = after / size, self.size / size
-        spread = sum((one.after[way] - ratio * one.size) ** 2 for one in self.measured) / (number - 1)
-        return ratio * self.size, scale**2 * number * (1 - number / self.ranges) * spread, seconds * scale
+        errors = [scale * (one.after[way] - ratio * one.size) for one in self.measured]
+        unknown = number / (number - 1) * (1 - len(self.measured) / self.ranges)
+        variance = unknown * sum(error**2 for error in errors)
+        skew = unknown * number / (number - 2) * sum(error**3 for error in errors)
+        return ratio * self.size, variance, skew, seconds * scale
 
 
 def estimate(
@@ -310,11 +323,17 @@ def _topic_savings(topic: str | None, partitions: list[Partition], plan: _Plan) 
     of_ends = min(len(ends), max(number // 4, _LEAST_RANGES))
     strata: list[_Stratum] = []
     sampled: set[str] = set()
-    for several, wanted in ((ends, of_ends), (others, min(len(others), max(number - of_ends, _LEAST_RANGES)))):
-        chosen = several if is_whole else random.sample(several, wanted)
-        measured = [_measure(part, segment, ways) for part, segment in _parts(chosen)]
-        strata.append(_Stratum(len(several), sum(one.size for one in several), measured))
-        sampled |= {one.segment.url for one in chosen}
+    for several, least in ((ends, of_ends), (others, max(number - of_ends, _LEAST_RANGES))):
+        wanted = len(several) if is_whole else least
+        stratum = _Stratum(len(several), sum(one.size for one in several), [])
+        left = random.sample(several, len(several))
+        while left and (missing := wanted - stratum.filled):
+            chosen, left = left[:missing], left[missing:]
+            stratum.measured.extend(_measure(part, segment, ways) for part, segment in _parts(chosen))
+            sampled |= {one.segment.url for one in chosen}
+        strata.append(stratum)
+    if not is_whole and all(stratum.is_most_of_a_few for stratum in strata):
+        return _topic_savings(topic, partitions, plan._replace(share=1.0))
     # batches begin in one range, and end in another one
     moved = sum(one.size - sum(each.size for each in one.measured) for one in strata if one.is_whole)
     strata = [one if one.is_whole else replace(one, size=one.size + moved) for one in strata]
@@ -325,10 +344,15 @@ def _topic_savings(topic: str | None, partitions: list[Partition], plan: _Plan) 
 
 def _saving(strata: Sequence[_Stratum], way: int) -> Saving:
     found = [stratum.saving(way) for stratum in strata]
-    after, variance, seconds = (sum(one[place] for one in found) for place in range(3))
-    freedom = sum(len(one.measured) - 1 for one in strata if not one.is_whole)
-    likely = round(_quantile(freedom) * sqrt(variance)) if variance else 0
+    after, variance, skew, seconds = (sum(one[place] for one in found) for place in range(4))
+    freedom = sum(one.filled - 1 for one in strata if not one.is_whole)
+    likely = round(_half_interval(_quantile(freedom), variance, skew)) if variance else 0
     return Saving(round(after), max(round(after) - likely, 0), round(after) + likely, seconds)
+
+
+def _half_interval(quantile: float, variance: float, skew: float) -> float:
+    """Return half of the interval, and what skewed ranges add to one side of it (Johnson 1978, modified t tests)."""
+    return quantile * sqrt(variance) + abs(skew) * (1 + 2 * quantile**2) / (6 * variance)
 
 
 def _quantile(freedom: int) -> float:
