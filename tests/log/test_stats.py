@@ -1,6 +1,7 @@
 """What is stored, and where a partition ends."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,3 +76,24 @@ def test_a_control_batch_that_claims_a_codec(tmp_path: Path) -> None:
     [partition] = recordpress.open_log(path).partitions
     stats = stats_of(partition)
     assert (stats.control.batches, stats.codecs, stats.ratio_of) == (1, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, (5, 9)),
+        ({"compression_type": "zstd"}, (5, 9)),
+        ({"timestamp_type": 1, "log_append_time": 12}, (12, 12)),  # the base timestamp is then the producer's
+        ({"delete_horizon_ms": 3}, (9, 9)),  # it is then in the place of the base timestamp
+        ({"magic": 1, "compression_type": "gzip"}, (9, 9)),  # a wrapper has its largest
+        ({"magic": 1}, (5, 9)),
+    ],
+)
+def test_times_of_the_first_and_the_last_record(
+    tmp_path: Path, given: dict[str, Any], expected: tuple[int, int]
+) -> None:
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(recordpress.write_records([b"a", b"b", b"c"], timestamps=[5, 9, 7], **given))
+    [partition] = recordpress.open_log(path).partitions
+    stats = stats_of(partition)
+    assert (stats.first_timestamp, stats.last_timestamp) == expected

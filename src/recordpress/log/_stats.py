@@ -85,7 +85,9 @@ class LogStats:
         Control batches.
     transactional : Share
     first_timestamp, last_timestamp : int | None
-        In ms: the least and the greatest of the batches' largest timestamps; control batches do not count.
+        In ms, from headers: the least time of a batch's first record, and the greatest time of a record. The headers of
+        v0 and v1 wrappers, and of compacted batches with a delete horizon, have only the greatest. Control batches do
+        not count.
     findings : list of Finding
         What ended a segment before its end.
 
@@ -138,7 +140,8 @@ class LogStats:
             depth = 1 << (header.records_count.bit_length() - 1)
             self.depths.setdefault(depth, Share()).add(header)
         if header.max_timestamp >= 0:
-            self.first_timestamp = min(self.first_timestamp or header.max_timestamp, header.max_timestamp)
+            first = _first_timestamp(header)
+            self.first_timestamp = first if self.first_timestamp is None else min(self.first_timestamp, first)
             self.last_timestamp = max(self.last_timestamp or 0, header.max_timestamp)
 
     def merge(self, other: LogStats) -> None:
@@ -195,6 +198,12 @@ class LogStats:
 
 def _shown_ratio(ratio: float | None) -> str:
     return "" if ratio is None else f"{ratio:.2f}"
+
+
+def _first_timestamp(header: BatchHeader) -> int:
+    """Return the time of a batch's first record, or the greatest time if its header lacks it."""
+    is_first = header.magic == 2 and header.timestamp_type == 0 and header.delete_horizon_ms is None
+    return int(header.base_timestamp) if is_first and header.base_timestamp >= 0 else header.max_timestamp
 
 
 def _join(share: Share, other: Share) -> None:
