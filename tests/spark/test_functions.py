@@ -241,6 +241,20 @@ def test_zstd_dict(spark: Any, tmp_path: Path) -> None:
     assert values_of(found) == [b"a value"]
 
 
+def test_large_binary(spark: Any) -> None:
+    """What Spark passes if its columns may have more than 2 GiB in a batch."""
+    made = sets(3)
+    spark.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "true")
+    try:
+        records = column(spark, [*made, None]).select("id", functions.read_record_set("value").alias("records"))
+        again = values_of(records.select("id", functions.write_record_set("records")))
+        crcs = values_of(column(spark, made).select("id", functions.crc32c(functions.compress("value", "none"))))
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.useLargeVarTypes")
+    assert [one and records_by_aiokafka(one) for one in again] == [*map(records_by_aiokafka, made), None]
+    assert crcs == [google_crc32c.value(data) for data in made]
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
