@@ -17,9 +17,10 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = [pytest.mark.slow, pytest.mark.spark]
 
+import pyarrow as pa
 from pyspark import cloudpickle
 from pyspark.sql import datasource
-from pyspark.sql.types import BinaryType, StructField, StructType
+from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
 from recordpress.files import LocalFileSystem
 from recordpress.spark import KafkaLogDataSource, ReadOptions
@@ -350,6 +351,19 @@ def test_the_schema_is_a_part_of_ours() -> None:
     assert source.schema() == spark_schema(column_names("records", False, False))
     with pytest.raises(recordpress.InvalidArgumentError, match="unknown column valeu; accepted are key, value, topic"):
         source.reader(StructType([StructField("valeu", BinaryType())]))
+
+
+def test_the_schema_may_have_any_case() -> None:
+    """As for Spark's own sources; the result has the names of the schema."""
+    source = KafkaLogDataSource({"path": str(DEMO_LOGS / "sessions-0"), "columns": "Offset,VALUE"})
+    reader = source.reader(StructType([StructField("oFFset", LongType()), StructField("VALUE", BinaryType())]))
+    batch = next(iter(reader.read(reader.partitions()[0])))
+    assert batch.schema.equals(pa.schema([("oFFset", pa.int64()), ("VALUE", pa.binary())]))
+    assert batch.column("oFFset")[0].as_py() == 0 and batch.column("VALUE").null_count == 0
+    with pytest.raises(recordpress.InvalidArgumentError, match="each column once"):
+        source.reader(StructType([StructField(name, LongType()) for name in ("offset", "OFFSET")]))
+    with pytest.raises(recordpress.InvalidArgumentError, match="column offset cannot be NOT NULL: Spark takes"):
+        source.reader(StructType([StructField("Offset", LongType(), False), StructField("value", BinaryType())]))
     with pytest.raises(recordpress.InvalidArgumentError, match="column offset is bigint, not binary"):
         source.reader(StructType([StructField("offset", BinaryType())]))
 

@@ -41,7 +41,7 @@ def wanted_by(filters: Iterable[Any]) -> Wanted:
     for one in filters:
         column: tuple[str, ...] = getattr(one, "attribute", ())
         if len(column) == 1:
-            wanted = _with(wanted, type(one).__name__, column[0], getattr(one, "value", None))
+            wanted = _with(wanted, type(one).__name__, column[0].lower(), getattr(one, "value", None))
     return wanted
 
 

@@ -28,7 +28,7 @@ from recordpress.log.splits import LogSplit, ReadOptions, TaskSplits, plan, read
 from recordpress.spark._codecs import Codecs
 from recordpress.spark._jobs import OnCorrupt, Paths, opened, schema_of, task_bytes
 from recordpress.spark._run import run, table
-from recordpress.spark.options import check_columns
+from recordpress.spark.options import known_columns
 from recordpress.spark.schema import arrow_schema, as_column, column_names
 
 if TYPE_CHECKING:
@@ -110,8 +110,7 @@ def to_parquet(
     >>> spark.read.parquet(target).count()
     1634
     """
-    names = _names_of(columns)
-    check_columns(names, _OF_RECORDS, "columns")
+    names = known_columns(_names_of(columns), _OF_RECORDS, "columns")
     choice("isolation_level", isolation_level, get_args(IsolationLevel))
     choice("compression", compression, _COMPRESSIONS)
     choice("on_corrupt", on_corrupt, get_args(OnCorrupt))

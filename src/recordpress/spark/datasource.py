@@ -33,7 +33,7 @@ from recordpress.spark._offsets import Range
 from recordpress.spark._option import names_of, unknown_options
 from recordpress.spark._stores import located
 from recordpress.spark._without_recordpress import PickledForWorkers
-from recordpress.spark.options import ReadOptions, check_columns
+from recordpress.spark.options import ReadOptions, known_columns
 from recordpress.spark.schema import CORRUPT, arrow_schema, as_column, column_names, refuse_other_types, spark_schema
 
 if TYPE_CHECKING:
@@ -101,20 +101,20 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
         options, names = self._columns_of(schema)
         options.reject_streaming_options()
         kind = FilteringReader if self.is_pushdown_on else KafkaLogReader
-        return kind(options, names, self.parallelism)
+        return kind(options, names, self.parallelism, schema.names)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         from recordpress.spark._stream import stream_reader
 
         options, names = self._columns_of(schema)
         options.reject_batch_options()
-        return stream_reader(KafkaLogReader(options, names, self.parallelism))
+        return stream_reader(KafkaLogReader(options, names, self.parallelism, schema.names))
 
     def _columns_of(self, schema: StructType) -> tuple[ReadOptions, tuple[str, ...]]:
         self._refuse_writing()
-        options, names = self.parsed, tuple(schema.fieldNames())
-        check_columns(names, column_names(options.rows, True, options.reports_in_rows), "schema")
-        refuse_other_types(schema)
+        options, given = self.parsed, tuple(schema.names)
+        names = known_columns(given, column_names(options.rows, True, options.reports_in_rows), "schema")
+        refuse_other_types(schema, names)
         if options.columns is not None and options.columns != names:
             raise InvalidArgumentError(
                 f"option columns ({', '.join(options.columns)}) and the schema ({', '.join(names)}) differ",
@@ -184,9 +184,12 @@ class TaskPartition(InputPartition):
 class KafkaLogReader(PickledForWorkers, DataSourceReader):
     """Reader that plans tasks on the driver and reads one in each task."""
 
-    def __init__(self, options: ReadOptions, names: Sequence[str], parallelism: int | None) -> None:
+    def __init__(
+        self, options: ReadOptions, names: Sequence[str], parallelism: int | None, spelled: Sequence[str] | None = None
+    ) -> None:
         self.options = options
         self.names = tuple(names)
+        self.spelled = tuple(spelled or names)  # as `.schema(...)` has them: Spark ignores case
         self.parallelism = parallelism
         self.wanted = Wanted()
 
@@ -228,9 +231,9 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
         for split in task.splits:
             findings: list[Finding] = []
             for batch in self._rows_there(split, names, findings, task.wanted):
-                yield _as(schema, batch)
+                yield pa.RecordBatch.from_arrays(_columns(schema, batch), self.spelled)
             if self.options.reports_in_rows and findings:
-                yield _reported(schema, split, findings)
+                yield pa.RecordBatch.from_arrays(_reported(schema, split, findings), self.spelled)
             found += findings
         self._log_findings(found)
 
@@ -303,19 +306,19 @@ def bytes_of_task(total: int, most: int, parallelism: int | None) -> int:
     return -(-total // (tasks_at_once * -(-tasks // tasks_at_once)))
 
 
-def _as(schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the batch with the columns that Spark expects, and with an empty one for findings if needed."""
+def _columns(schema: pa.Schema, batch: pa.RecordBatch) -> list[pa.Array]:
+    """Return the columns that Spark expects, and an empty one for findings if needed."""
     arrays = []
     for field in schema:
         if field.name == CORRUPT:
             arrays.append(pa.nulls(batch.num_rows, field.type))
         else:
             arrays.append(as_column(batch.column(field.name), field))
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+    return arrays
 
 
-def _reported(schema: pa.Schema, split: LogSplit, findings: list[Finding]) -> pa.RecordBatch:
-    """Return a row for each finding: its place where known, and the finding as JSON."""
+def _reported(schema: pa.Schema, split: LogSplit, findings: list[Finding]) -> list[pa.Array]:
+    """Return columns with a row for each finding: its place where known, and the finding as JSON."""
     known: dict[str, list[Any]] = {
         CORRUPT: [json.dumps(finding.to_dict()) for finding in findings],
         "topic": [split.topic] * len(findings),
@@ -326,5 +329,4 @@ def _reported(schema: pa.Schema, split: LogSplit, findings: list[Finding]) -> pa
         "file": [finding.file for finding in findings],
     }
     empty = [None] * len(findings)
-    arrays = [pa.array(known.get(field.name, empty), field.type) for field in schema]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+    return [pa.array(known.get(field.name, empty), field.type) for field in schema]

@@ -209,9 +209,10 @@ class ReadOptions:
         if given.text("maxPartitionBytes") is None:
             parsed = replace(parsed, max_partition_bytes=_TASK_BYTES[parsed.rows])
         parsed._reject_options_of_other_rows()
-        if parsed.columns is not None:
-            check_columns(parsed.columns, column_names(parsed.rows, True, parsed.reports_in_rows), "columns")
-        return parsed
+        if parsed.columns is None:
+            return parsed
+        known = column_names(parsed.rows, True, parsed.reports_in_rows)
+        return replace(parsed, columns=known_columns(parsed.columns, known, "columns"))
 
     def _reject_options_of_other_rows(self) -> None:
         rows = self.rows
@@ -236,15 +237,19 @@ class ReadOptions:
                 raise InvalidArgumentError(f"option {name} {reason}", field=name.partition("=")[0])
 
 
-def check_columns(names: tuple[str, ...], known: tuple[str, ...], where: str) -> None:
-    """Raise an error for unknown or repeated columns, for an empty list, and if the column for damage is missing."""
-    if wrong := [name for name in names if name not in known]:
+def known_columns(given: tuple[str, ...], known: tuple[str, ...], where: str) -> tuple[str, ...]:
+    """Return the names of columns, which may have any case, as this source spells them. Raise an error for unknown or
+    repeated columns, for an empty list, and if the column for damage is missing."""
+    spelled = {name.lower(): name for name in known}
+    if wrong := [name for name in given if name.lower() not in spelled]:
         raise InvalidArgumentError(
             f"unknown column {', '.join(wrong)}; accepted are {', '.join(known)}"[:1000], field=where
         )
+    names = tuple(spelled[name.lower()] for name in given)
     if not names or len(set(names)) < len(names):
         raise InvalidArgumentError("name at least one column, and each column once", field=where)
     if CORRUPT in known and CORRUPT not in names:
         raise InvalidArgumentError(
             f"mode=PERMISSIVE reports damage in a column {CORRUPT} string, which is missing", field=where
         )
+    return names

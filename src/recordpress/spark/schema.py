@@ -98,9 +98,14 @@ def as_column(column: pa.Array, field: pa.Field) -> pa.Array:
     return pa.Array.from_buffers(_HEADERS, len(column), places, len(column) - count, 0, [column.values])
 
 
-def refuse_other_types(schema: StructType) -> None:
-    """Raise an error for a column of `.schema(...)` with another type than this source has."""
-    for field in schema.fields:
-        own, given = _SPARK[_EVERY[field.name]].simpleString(), field.dataType.simpleString()
+def refuse_other_types(schema: StructType, names: Iterable[str]) -> None:
+    """Raise an error for a column of `.schema(...)` with another type than this source has; `names` are its own."""
+    for name, field in zip(names, schema.fields, strict=True):
+        own, given = _SPARK[_EVERY[name]].simpleString(), field.dataType.simpleString()
         if given != own:
-            raise InvalidArgumentError(f"column {field.name} is {own}, not {given}: cast it in a query", field="schema")
+            raise InvalidArgumentError(f"column {name} is {own}, not {given}: cast it in a query", field="schema")
+        if not field.nullable:
+            raise InvalidArgumentError(
+                f"column {name} cannot be NOT NULL: Spark takes nullable columns alone from a Python data source",
+                field="schema",
+            )
