@@ -54,8 +54,6 @@ typedef struct rp_columns {
     int64_t header_bytes;
 } rp_columns;
 
-typedef uint8_t rp_block32 __attribute__((vector_size(32), aligned(1), may_alias));
-
 static inline __attribute__((always_inline)) void rp_copy32(uint8_t *to, const uint8_t *from, int blocks) {
     for (int i = 0; i < blocks; i++) ((rp_block32 *)to)[i] = ((const rp_block32 *)from)[i];
 }

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "recordpress/columns.h"
 #include "recordpress/record.h"
+#include "recordpress/run.h"
 
 static void varints(void) {
     uint64_t state = 1;
@@ -194,7 +195,7 @@ static void messages_again(void) {
 
 /* From and to memory of exactly the size. */
 static void copies(void) {
-    uint8_t bytes[100];
+    uint8_t bytes[300];
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i + 1);
     for (size_t size = 0; size <= sizeof bytes; size++) {
         uint8_t *from = exact_copy(bytes, size), *to = calloc(1, size ? size : 1);
@@ -206,8 +207,66 @@ static void copies(void) {
     }
 }
 
+enum { RUN_ROWS = 40, RUN_BYTES = 400 };
+
+/* Rows, columns of 32 bits and columns of 64 bits, each in memory of exactly its size, make the same bytes in room of
+ * exactly what a run asks for; it stops at the limit and at a row that breaks a rule. */
+static void runs(void) {
+    uint64_t state = 7;
+    for (int round = 0; round < 300; round++) {
+        rp_record rows[RUN_ROWS];
+        int32_t ends[RUN_ROWS + 1] = {0};
+        int64_t wide_ends[RUN_ROWS + 1] = {0}, timestamps[RUN_ROWS];
+        uint8_t validity[RUN_ROWS / 8] = {0}, bytes[RUN_ROWS * RUN_BYTES], expected[RUN_ROWS * (2 * RUN_BYTES + 40)];
+        for (int i = 0; i < RUN_ROWS; i++) {
+            int size = (int)(next_random(&state) % (round % 2 ? RUN_BYTES : 70)), null = next_random(&state) % 4 == 0;
+            wide_ends[i + 1] = ends[i + 1] = ends[i] + (null ? 0 : size);
+            if (!null) validity[i >> 3] |= (uint8_t)(1 << (i & 7));
+            timestamps[i] = (int64_t)(next_random(&state) % 100000) - 1;
+        }
+        for (int i = 0; i < ends[RUN_ROWS]; i++) bytes[i] = (uint8_t)next_random(&state);
+        uint8_t *data = exact_copy(bytes, (size_t)ends[RUN_ROWS]), *nulls = exact_copy(validity, sizeof validity);
+        uint8_t *narrow = exact_copy((uint8_t *)ends, sizeof ends), *wide = exact_copy((uint8_t *)wide_ends, sizeof wide_ends);
+        uint8_t *times = exact_copy((uint8_t *)timestamps, sizeof timestamps), *end = expected;
+        for (int i = 0; i < RUN_ROWS; i++) {
+            int valid = validity[i >> 3] >> (i & 7) & 1;
+            rp_field f = {valid ? data + ends[i] : NULL, valid ? ends[i + 1] - ends[i] : -1};
+            rows[i] = (rp_record){.offset = 1000 + i, .timestamp = timestamps[i], .key = f, .value = f};
+            end = rp_record_write(end, &rows[i], 1000, timestamps[0]);
+        }
+        size_t size = (size_t)(end - expected), room = size + RP_RECORD_OVERHEAD_MAX;
+        for (int way = 0; way < 3; way++) {
+            rp_bytes_column column = {.ends = way == 1 ? narrow : wide, .data = data, .validity = nulls, .wide = way == 2};
+            rp_rows from = {.rows = way ? NULL : rows, .key = column, .value = column, .timestamps = times,
+                            .first_offset = 1000};
+            rp_run run = {.base_offset = 1000, .base_timestamp = timestamps[0], .last_offset = 999, .max_timestamp = -1};
+            uint8_t *out = malloc(room), *to = out;
+            CHECK(out && rp_run_write(&run, &from, 0, RUN_ROWS, &to, out + room) == RUN_ROWS);
+            CHECK((size_t)(to - out) == size && !memcmp(out, expected, size));
+            CHECK(run.last_offset == 1000 + RUN_ROWS - 1);
+            for (int i = 0; i < RUN_ROWS; i++) CHECK(rows[i].timestamp <= run.max_timestamp);
+            CHECK(run.max_timestamp < 0 || timestamps[run.offset_of_max_timestamp - 1000] == run.max_timestamp);
+            to = out; /* the last offset is not below the first: no row is taken */
+            CHECK(rp_run_write(&run, &from, 0, RUN_ROWS, &to, out + room) == 0 && to == out);
+            free(out);
+            size_t half = size / 2;
+            out = to = malloc(half + 1);
+            run.last_offset = 999;
+            int64_t taken = rp_run_write(&run, &from, 0, RUN_ROWS, &to, out + half);
+            CHECK(taken < RUN_ROWS && (size_t)(to - out) <= half && !memcmp(out, expected, (size_t)(to - out)));
+            free(out);
+        }
+        free(data);
+        free(nulls);
+        free(narrow);
+        free(wide);
+        free(times);
+    }
+}
+
 int main(void) {
     copies();
+    runs();
     varints();
     varints_too_long();
     records();

@@ -19,6 +19,7 @@ from libc.string cimport memcpy, memset
 from recordpress._arguments cimport flag_of, integer_of
 from recordpress._buffers cimport pooled, pooled_free
 from recordpress._c.arrow cimport ArrowArray
+from recordpress._c.run cimport rp_rows
 from recordpress._c.wire cimport (
     RP_ARROW_LAYOUT, RP_BATCHES_LEFT, RP_BATCHES_RECORDS, RP_BATCH_COLUMNS, RP_BATCH_HEADER, RP_BATCH_SEQUENCE,
     RP_BATCH_TIMESTAMP_TYPE, RP_BATCH_VALUE, RP_CODEC_MASK, RP_CONTROL, RP_LOG_APPEND_TIME, RP_OFFSET_NULL, RP_OK,
@@ -31,7 +32,7 @@ from recordpress.columns._arrow_in cimport ABSENT, ArrowSource, extent_of, is_nu
 from recordpress.columns._roundtrip_loss cimport refuse_lost
 from recordpress.columns.column_rows cimport (
     BASE_OFFSET, IS_CONTROL, IS_TRANSACTIONAL, N_BATCH_COLUMNS, PARTITION_LEADER_EPOCH, PRODUCER_EPOCH, PRODUCER_ID,
-    ROWS, SEQUENCE, columns_of, fill_rows, has_null_rows, input_columns, input_types, offset_at, types_of,
+    ROWS, SEQUENCE, columns_of, fill_rows, has_null_rows, input_columns, input_types, offset_at, plain_rows, types_of,
 )
 from recordpress.columns.header_table cimport BatchTable
 from recordpress.record.encode cimport (
@@ -40,7 +41,7 @@ from recordpress.record.encode cimport (
 from recordpress.record.header cimport header_row
 from recordpress.record.set_writer cimport (
     raise_row, set_writer, writer_empty, writer_end, writer_expect, writer_free, writer_next, writer_next_at,
-    writer_open, writer_result, writer_rows,
+    writer_open, writer_result, writer_rows, writer_run,
 )
 
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -347,6 +348,8 @@ cdef size_t expected_size(const input_columns* c, int64_t n) noexcept nogil:
 cdef int write_array(set_writer* w, const input_types* types, const ArrowArray* array, int64_t base_offset,
                      pooled* scratch, rp_error* err) noexcept nogil:
     cdef input_columns c
+    cdef rp_rows plain
+    cdef bint is_plain
     cdef rp_record rows[ROWS]
     cdef int64_t start = 0, n, most = ROWS
     if columns_of(&c, types, array):
@@ -355,7 +358,15 @@ cdef int write_array(set_writer* w, const input_types* types, const ArrowArray* 
         return RP_OK
     if writer_expect(w, expected_size(&c, array.length), err):
         return err.status
-    while start < array.length:
+    is_plain = w.batch.encoder.options.magic == 2 and plain_rows(&c, &plain)
+    if is_plain:
+        most = 1  # rows that begin a batch, or break a rule
+        plain.first_offset = <int64_t>(<uint64_t>base_offset + <uint64_t>w.rows)
+    while True:
+        if is_plain:
+            start = writer_run(w, &plain, start, array.length)
+        if start == array.length:
+            break
         n = fill_rows(&c, start, min(array.length - start, most), base_offset + w.rows, rows, &most, scratch, err)
         if n == 0 or writer_rows(w, rows, n, err):
             return err.status

@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t
 
 from recordpress._buffers cimport pooled
 from recordpress._c.arrow cimport ArrowArray, ArrowSchema
+from recordpress._c.run cimport rp_rows
 from recordpress._c.wire cimport rp_error, rp_record
 from recordpress.columns._arrow_in cimport ArrowSource, column, column_type
 from recordpress.record.rows cimport RowSource
@@ -54,6 +55,10 @@ cdef enum:
 # bound of `n`, becomes 1: the number of the wrong row is then that of the rows before it. 0: the first row is wrong.
 cdef int64_t fill_rows(const input_columns* c, int64_t start, int64_t n, int64_t base, rp_record* rows, int64_t* most,
                        pooled* scratch, rp_error* err) noexcept nogil
+
+# Describe the rows of columns as they mostly are: binary without headers, times and offsets without nulls. Return False
+# for others.
+cdef bint plain_rows(const input_columns* c, rp_rows* rows) noexcept nogil
 
 cdef int offset_at(const input_columns* c, int64_t row, int64_t otherwise, int64_t* offset,
                    rp_error* err) noexcept nogil

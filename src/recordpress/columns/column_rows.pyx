@@ -10,6 +10,7 @@ from libc.string cimport memset, strcmp, strlen, strncmp
 from recordpress._arguments cimport flag_of, integer_of
 from recordpress._buffers cimport pooled, pooled_free, pooled_reserve_more
 from recordpress._c.arrow cimport ArrowArray, ArrowSchema
+from recordpress._c.run cimport rp_bytes_column, rp_rows
 from recordpress._c.wire cimport (
     RP_ARROW_LAYOUT, RP_HEADER_KEY_NULL, RP_OFFSET_NULL, RP_OK, RP_SET_SIZE, RP_TIMESTAMP_PART, RP_TIMESTAMP_SECONDS,
     RP_VARLONG_MAX, rp_error, rp_fail, rp_field, rp_field_write, rp_record, rp_varlong_write,
@@ -373,6 +374,35 @@ cdef int64_t fill_rows(const input_columns* c, int64_t start, int64_t n, int64_t
         return 0
     most[0] = 1
     return 1 if fill_all(c, start, 1, base, rows, scratch, err) == RP_OK else 0
+
+
+cdef bint plain_bytes(const column* c, rp_bytes_column* b) noexcept nogil:
+    b.wide = c.kind == LARGE_BINARY
+    if c.kind > NULLS:
+        b.ends = c.index + (8 if b.wide else 4) * c.at
+        b.data, b.validity, b.bit = c.data, c.validity, c.at
+    return c.kind <= NULLS or c.kind == BINARY or b.wide
+
+
+cdef bint plain_numbers(const column* c, const uint8_t** numbers) noexcept nogil:
+    if c.kind > NULLS:
+        numbers[0] = c.index + 8 * c.at
+    return c.kind <= NULLS or (c.kind == INT64 and c.validity == NULL)
+
+
+cdef bint plain_rows(const input_columns* c, rp_rows* rows) noexcept nogil:
+    memset(rows, 0, sizeof(rp_rows))
+    if c.headers.kind > NULLS or c.timestamp_type.kind != ABSENT or c.offset.kind == NULLS:
+        return False
+    if c.timestamp.kind > NULLS and c.timestamp.per_ms != 1:
+        return False
+    if not plain_bytes(&c.key, &rows.key) or not plain_bytes(&c.value, &rows.value):
+        return False
+    if rows.key.ends == NULL:
+        rows.key.wide = rows.value.wide
+    if rows.value.ends != NULL and rows.value.wide != rows.key.wide:
+        return False
+    return plain_numbers(&c.timestamp, &rows.timestamps) and plain_numbers(&c.offset, &rows.offsets)
 
 
 cdef class ColumnRows(RowSource):

@@ -2,6 +2,7 @@
 
     batch_begin (encode), batch_limit    an empty batch, and its limit
     batch_add                            append a record, or answer BATCH_FULL
+    batch_add_run                        append records, most of them in one loop
     batch_put                            append it regardless of the limit
     batch_close                          append header and payload of all records to a buffer
 
@@ -9,9 +10,10 @@ The limit is a number of record bytes. At BATCH_FULL the owner applies its own r
 (set_writer, producer._packing), compresses to learn the size (BatchBuilder), or ends.
 """
 
-from libc.stdint cimport uint8_t
+from libc.stdint cimport int64_t, uint8_t
 
 from recordpress._buffers cimport pooled
+from recordpress._c.run cimport rp_rows, rp_run, rp_run_write
 from recordpress._c.wire cimport RP_OFFSET_DELTA, RP_OK, rp_error, rp_fail, rp_record
 from recordpress.codecs.context cimport codec_context
 from recordpress.record.encode cimport batch_encoder, offset_delta_fits, record_check, record_room, record_write
@@ -49,6 +51,25 @@ cdef inline int batch_add(open_batch* b, const rp_record* row, rp_error* err) no
         return add_by_size(b, row, err)
     batch_write(b, row)
     return RP_OK
+
+
+cdef inline int64_t batch_add_run(open_batch* b, const rp_rows* rows, int64_t row, int64_t end) noexcept nogil:
+    """Append the rows from `row` to `end` to a batch of magic 2 that has records, up to the first about which batch_add
+    is to decide; returns its number."""
+    cdef batch_encoder* e = &b.encoder
+    cdef rp_run run
+    cdef uint8_t* to = b.records.data + b.records.size
+    cdef int64_t next
+    if b.records.size >= b.certain or e.records_count == 0 or e.options.magic < 2:
+        return row
+    run.base_offset, run.base_timestamp, run.last_offset = e.base_offset, e.base_timestamp, e.last_offset
+    run.max_timestamp, run.offset_of_max_timestamp = e.max_timestamp, e.offset_of_max_timestamp
+    next = rp_run_write(&run, rows, row, end, &to, b.records.data + b.certain)
+    e.last_offset = run.last_offset
+    e.max_timestamp, e.offset_of_max_timestamp = run.max_timestamp, run.offset_of_max_timestamp
+    e.records_count += next - row
+    b.records.size = to - b.records.data
+    return next
 
 
 # The slow path of batch_add, by the exact size of the record.

@@ -4,6 +4,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from recordpress._buffers cimport pooled
+from recordpress._c.run cimport rp_rows
 from recordpress._c.wire cimport rp_error, rp_record
 from recordpress.codecs.context cimport codec_context
 from recordpress.record.encode cimport batch_options
@@ -38,7 +39,10 @@ cdef int writer_next_at(set_writer* w, const batch_options* options, int64_t bas
 cdef int writer_end(set_writer* w, int64_t last_offset, int64_t max_timestamp, rp_error* err) noexcept nogil
 cdef int writer_empty(set_writer* w, int64_t last_offset, int64_t max_timestamp, bint payload,
                       rp_error* err) noexcept nogil
-cdef int writer_rows(set_writer* w, const rp_record* rows, size_t n, rp_error* err) noexcept nogil
+cdef int writer_rows(set_writer* w, const rp_record* rows, int64_t n, rp_error* err) noexcept nogil
+
+# Write the rows from `row` to `end`, up to the first about which writer_rows is to decide; returns its number.
+cdef int64_t writer_run(set_writer* w, const rp_rows* rows, int64_t row, int64_t end) noexcept nogil
 
 # In place of rows: the `count` records of the batch that writer_next_at announced, of magic 2, as it would write
 # them at the base offset. Their bytes stay where they are until the batch is closed.

@@ -14,6 +14,7 @@ from libc.string cimport memset
 from recordpress._arguments cimport integer_of
 from recordpress._buffers cimport pooled, pooled_free, pooled_reserve_more
 from recordpress._c.python cimport Py_SET_SIZE, PyBytes_FromStringAndSize, _PyBytes_Resize
+from recordpress._c.run cimport rp_rows
 from recordpress._c.wire cimport (
     RP_BATCH_HEADER, RP_LOG_APPEND_TIME, RP_NO_MEMORY, RP_OFFSET_BASE, RP_OFFSET_DELTA, RP_OK,
     RP_RECORD_OVERHEAD_MAX, RP_SET_SIZE, rp_fail, rp_sequence_add,
@@ -24,7 +25,7 @@ from recordpress.record.encode cimport (
     LOG_APPEND_TIME, MAX_SET_SIZE, batch_begin, batch_encoder, batch_finish, header_size, record_room, record_size,
 )
 from recordpress.record.open_batch cimport (
-    BATCH_FULL, batch_add, batch_close, batch_limit, batch_put, close_over, write_around,
+    BATCH_FULL, batch_add, batch_add_run, batch_close, batch_limit, batch_put, close_over, write_around,
 )
 
 from recordpress.errors import InvalidArgumentError
@@ -231,14 +232,27 @@ cdef int writer_empty(set_writer* w, int64_t last_offset, int64_t max_timestamp,
     return RP_OK
 
 
-cdef int writer_rows(set_writer* w, const rp_record* rows, size_t n, rp_error* err) noexcept nogil:
+cdef int64_t writer_run(set_writer* w, const rp_rows* rows, int64_t row, int64_t end) noexcept nogil:
+    cdef int64_t first = row
+    if w.has_timestamp_type:
+        return row
+    row = batch_add_run(&w.batch, rows, row, min(end, row + w.batch_records - w.batch.encoder.records_count))
+    w.rows += row - first
+    return row
+
+
+cdef int writer_rows(set_writer* w, const rp_record* rows, int64_t n, rp_error* err) noexcept nogil:
     """Write the rows. On an error w.rows is the number of the row that breaks the rule."""
     cdef open_batch* b = &w.batch
-    cdef bint may_cut = w.has_timestamp_type or w.batch_records < INT32_MAX
     cdef int status
-    cdef size_t i
-    for i in range(n):
-        if may_cut and must_cut(w, &rows[i]):
+    cdef int64_t i = 0
+    cdef rp_rows run
+    run.rows = rows
+    while True:
+        i = writer_run(w, &run, i, n)
+        if i == n:
+            break
+        if must_cut(w, &rows[i]):
             batch_limit(b, 0)
         status = batch_add(b, &rows[i], err)
         if status == BATCH_FULL or status == RP_OFFSET_DELTA:
@@ -246,7 +260,7 @@ cdef int writer_rows(set_writer* w, const rp_record* rows, size_t n, rp_error* e
             status = begin_with(w, &rows[i], err)
         if status != RP_OK:
             return status
-        w.rows += 1
+        i, w.rows = i + 1, w.rows + 1
     return RP_OK
 
 
