@@ -14,11 +14,28 @@ cdef int add_by_size(open_batch* b, const rp_record* row, rp_error* err) noexcep
     return batch_put(b, row, err)
 
 
+cdef enum:
+    SMALL = 64 << 10  # a batch that outgrows it gets memory for its limit at once, which saves copying it repeatedly
+    LEAP = 4 << 20    # or as much as this: memory that nobody touches costs nothing
+
+
+cdef size_t wanted_room(const open_batch* b, size_t room) noexcept nogil:
+    """Return for how many more bytes to make room, if it is needed for `room` now."""
+    if b.records.capacity < SMALL or b.most < b.records.size:
+        return room
+    return max(room, min(b.most - b.records.size, <size_t>LEAP))
+
+
 cdef int batch_put(open_batch* b, const rp_record* row, rp_error* err) noexcept nogil:
     cdef size_t room = record_room(row)
+    cdef int status
     if b.records.capacity - b.records.size < room:
-        if (b.reserve(b, room, err) if b.reserve != NULL else pooled_reserve_more(&b.records, room, err)) != RP_OK:
-            return err.status
+        if b.reserve != NULL:
+            status = b.reserve(b, room, err)
+        else:
+            status = pooled_reserve_more(&b.records, wanted_room(b, room), err)
+        if status != RP_OK:
+            return status
         batch_limit(b, b.most)
     batch_write(b, row)
     return RP_OK
