@@ -353,6 +353,32 @@ def test_the_schema_is_a_part_of_ours() -> None:
         source.reader(StructType([StructField("valeu", BinaryType())]))
 
 
+@pytest.mark.parametrize("value_format", ["avro", "protobuf"])
+def test_columns_of_confluents_framing(tmp_path: Path, value_format: str) -> None:
+    """They are made of the values, which need not be columns themselves."""
+    indexes = {"avro": b"", "protobuf": b"\4\2\0"}[value_format]
+    values = [b"\0\0\0\1\0" + indexes + b"old", None, b"plain", b"\0\0\0\0\2" + indexes]
+    path = tmp_path / "orders-0" / "00000000000000000000.log"
+    path.parent.mkdir()
+    path.write_bytes(recordpress.write_records(values, compression_type="lz4"))
+    expected = {
+        "valuePayload": [b"old", None, None, b""],
+        "offset": [0, 1, 2, 3],
+        "valueSchemaId": [256, None, None, 2],
+    }
+    for names in ("valuePayload,offset,VALUESCHEMAID", "valueSchemaId", "value,valuePayload"):
+        source = KafkaLogDataSource({"path": str(tmp_path), "columns": names, "valueFormat": value_format})
+        reader = source.reader(source.schema())
+        [batch] = reader.read(reader.partitions()[0])
+        assert batch.schema.equals(arrow_schema(source.schema().names))
+        found = batch.to_pydict()
+        assert found.pop("value", values) == values
+        assert found == {name: expected[name] for name in found}
+    assert "valueSchemaId" not in KafkaLogDataSource({"path": str(tmp_path)}).schema().names
+    with pytest.raises(recordpress.InvalidArgumentError, match="unknown column valueSchemaId"):
+        KafkaLogDataSource({"path": str(tmp_path), "rows": "batches", "columns": "valueSchemaId"})
+
+
 def test_the_schema_may_have_any_case() -> None:
     """As for Spark's own sources; the result has the names of the schema."""
     source = KafkaLogDataSource({"path": str(DEMO_LOGS / "sessions-0"), "columns": "Offset,VALUE"})

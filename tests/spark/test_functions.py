@@ -308,7 +308,14 @@ def test_dictionaries_that_are_none(call: Any, error: type[Exception], message: 
 
 def test_a_column_of_another_type(spark: Any) -> None:
     numbers = column(spark, [1], "int")
-    for function in (functions.compress, functions.crc32c, functions.read_record_set, functions.write_record_set):
+    for function in (
+        functions.compress,
+        functions.crc32c,
+        functions.schema_id,
+        functions.payload,
+        functions.read_record_set,
+        functions.write_record_set,
+    ):
         with pytest.raises(PySparkException, match=r"Arrow (format|type)"):
             numbers.select(function("value")).collect()
 
@@ -332,6 +339,8 @@ def test_large_results_come_in_several_arrays(monkeypatch: pytest.MonkeyPatch) -
 
 
 # ---- in SQL
+
+FRAMED = [b"\0\0\0\0\7\0payload", b"\0\xff\xff\xff\xff\2\2", b"text", None]
 
 
 @pytest.fixture
@@ -363,6 +372,18 @@ def test_sql_with_columns(sql: Any) -> None:
         level = 1 + number % 3 if number < 20 else None
         expected.append(None if codec is None or line is None else recordpress.compress(line, codec, level))
     assert values_of(sql(query)) == expected
+
+
+def test_confluents_framing(sql: Any, spark: Any) -> None:
+    column(spark, FRAMED).createOrReplaceTempView("framed")
+    found = column(spark, FRAMED).select("id", functions.schema_id("value"), functions.payload("value", "protobuf"))
+    query = "SELECT id, rp_schema_id(value), rp_payload(value, CASE WHEN id >= 0 THEN 'protobuf' END) FROM framed"
+    for frame in (found, sql(query)):
+        assert values_of(frame) == [7, -1, None, None]
+        assert values_of(frame.drop(frame.columns[1])) == [b"payload", b"", None, None]
+    assert values_of(sql("SELECT id, rp_payload(value) FROM framed")) == [b"\0payload", b"\2\2", None, None]
+    with pytest.raises(recordpress.InvalidArgumentError, match="value_format must be one of avro, json, protobuf"):
+        functions.payload("value", "thrift")  # type: ignore[arg-type]
 
 
 def test_sql_with_record_sets(sql: Any, spark: Any, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@
     _lines    rows as JSON, CSV and lines of DumpLogSegments (_text: their values), also as results come
     _match    rows that a search looks for
     header_table  one row per batch, from headers alone ─► _arrow_out
-    _by_value a codec or a checksum over each value of a column
+    _by_value a codec or a checksum over each value of a column; framing: ids of schemas before payloads
     _write    _arrow_in ─► column_rows ─► recordpress.record.set_writer
     column_rows  the rows, also for rooms that cut batches themselves
 

@@ -14,14 +14,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recordpress._arguments import choice
 from recordpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.codecs.choice import CodecChoice
 from recordpress.codecs.dictionary_types import Dictionaries
 from recordpress.columns import compress_values, crc32c_values, decompress_values, read_columns, write_columns
+from recordpress.columns.framing import payloads, schema_ids
 from recordpress.errors import ArgumentTypeError, OutputTooLargeError, RecordpressError
 from recordpress.spark.schema import arrow_schema, as_column
 
 SET_COLUMNS = ("key", "value", "offset", "timestamp", "timestampType", "headers")
+VALUE_FORMATS = ("avro", "json", "protobuf")
 _AT_ONCE = 16 << 20  # bytes of results after which an array ends
 
 
@@ -29,6 +32,22 @@ _AT_ONCE = 16 << 20  # bytes of results after which an array ends
 class Checksum:
     def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
         yield pa.array(crc32c_values(values))
+
+
+@dataclass(frozen=True)
+class SchemaId:
+    def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
+        _check_type(values.type, _has_bytes, "schema_id takes a column of binary or string")
+        yield schema_ids(values)
+
+
+@dataclass(frozen=True)
+class Payload:
+    value_format: str
+
+    def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
+        _check_type(values.type, _has_bytes, "payload takes a column of binary or string")
+        yield payloads(values, self.value_format == "protobuf")
 
 
 @dataclass(frozen=True)
@@ -105,6 +124,10 @@ def decompress_as(compression_type: str = "zstd") -> Decompress:
 
 def write_as(compression_type: str = "none", level: int | None = None) -> WriteSet:
     return WriteSet(CodecChoice(compression_type, level), False, False)
+
+
+def payload_of(value_format: str = "avro") -> Payload:
+    return Payload(choice("value_format", value_format, VALUE_FORMATS))
 
 
 def _in_parts(call: Callable[[pa.Array], pa.Array], values: pa.Array, nulls: bool) -> Iterator[pa.Array]:
@@ -190,6 +213,10 @@ class WriteSet:
 
 def _is_binary(type: pa.DataType) -> bool:
     return bool(pa.types.is_binary(type) or pa.types.is_large_binary(type))
+
+
+def _has_bytes(type: pa.DataType) -> bool:
+    return _is_binary(type) or bool(pa.types.is_string(type) or pa.types.is_large_string(type))
 
 
 def _is_list_of_structs(type: pa.DataType) -> bool:

@@ -61,8 +61,9 @@ def register(spark: SparkSession) -> None:
     Spark's DATA_SOURCE_PUSHDOWN_DISABLED until `register` is called again.
 
     In SQL, ``rp_compress(value[, codec[, level]])``, ``rp_decompress(value[, codec])``, ``rp_crc32c(value)``,
-    ``rp_read_record_set(value)`` and ``rp_write_record_set(records[, codec[, level]])`` are the column functions of
-    `recordpress.spark.functions`; codec and level may be columns.
+    ``rp_schema_id(value)``, ``rp_payload(value[, format])``, ``rp_read_record_set(value)`` and
+    ``rp_write_record_set(records[, codec[, level]])`` are the column functions of `recordpress.spark.functions`; codec,
+    level and format may be columns.
 
     Parameters
     ----------

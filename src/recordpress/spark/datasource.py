@@ -34,7 +34,15 @@ from recordpress.spark._option import names_of, unknown_options
 from recordpress.spark._stores import located
 from recordpress.spark._without_recordpress import PickledForWorkers
 from recordpress.spark.options import ReadOptions, known_columns
-from recordpress.spark.schema import CORRUPT, arrow_schema, as_column, column_names, refuse_other_types, spark_schema
+from recordpress.spark.schema import (
+    CORRUPT,
+    accepted_names,
+    arrow_schema,
+    columns_for_spark,
+    names_to_read,
+    refuse_other_types,
+    spark_schema,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -113,7 +121,7 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
     def _columns_of(self, schema: StructType) -> tuple[ReadOptions, tuple[str, ...]]:
         self._refuse_writing()
         options, given = self.parsed, tuple(schema.names)
-        names = known_columns(given, column_names(options.rows, True, options.reports_in_rows), "schema")
+        names = known_columns(given, accepted_names(options.rows, options.reports_in_rows), "schema")
         refuse_other_types(schema, names)
         if options.columns is not None and options.columns != names:
             raise InvalidArgumentError(
@@ -226,14 +234,14 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         task = cast(TaskPartition, partition)  # Spark hands back what partitions() gave
         found: list[Finding] = []
-        names = [name for name in self.names if name != CORRUPT]
-        schema = arrow_schema(self.names)
+        names = names_to_read(self.names)
         for split in task.splits:
             findings: list[Finding] = []
             for batch in self._rows_there(split, names, findings, task.wanted):
-                yield pa.RecordBatch.from_arrays(_columns(schema, batch), self.spelled)
+                columns = columns_for_spark(self.names, batch, self.options.value_format)
+                yield pa.RecordBatch.from_arrays(columns, self.spelled)
             if self.options.reports_in_rows and findings:
-                yield pa.RecordBatch.from_arrays(_reported(schema, split, findings), self.spelled)
+                yield pa.RecordBatch.from_arrays(_reported(arrow_schema(self.names), split, findings), self.spelled)
             found += findings
         self._log_findings(found)
 
@@ -304,17 +312,6 @@ def bytes_of_task(total: int, most: int, parallelism: int | None) -> int:
     if tasks <= tasks_at_once:
         return target
     return -(-total // (tasks_at_once * -(-tasks // tasks_at_once)))
-
-
-def _columns(schema: pa.Schema, batch: pa.RecordBatch) -> list[pa.Array]:
-    """Return the columns that Spark expects, and an empty one for findings if needed."""
-    arrays = []
-    for field in schema:
-        if field.name == CORRUPT:
-            arrays.append(pa.nulls(batch.num_rows, field.type))
-        else:
-            arrays.append(as_column(batch.column(field.name), field))
-    return arrays
 
 
 def _reported(schema: pa.Schema, split: LogSplit, findings: list[Finding]) -> list[pa.Array]:

@@ -16,7 +16,7 @@ import copy
 import os
 import pickle
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 
 import pyarrow as pa
 
@@ -37,9 +37,11 @@ from recordpress.spark._function_work import (
     Compress,
     Decompress,
     ReadSet,
+    SchemaId,
     WriteSet,
     compress_as,
     decompress_as,
+    payload_of,
     write_as,
 )
 from recordpress.spark._modes import ON_CORRUPT_OF_VALUES, ValueMode
@@ -50,7 +52,7 @@ from recordpress.typing import CompressionType, Integer, Level
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
 
-__all__ = ["compress", "crc32c", "decompress", "read_record_set", "write_record_set"]
+__all__ = ["compress", "crc32c", "decompress", "payload", "read_record_set", "schema_id", "write_record_set"]
 
 Stored: TypeAlias = "Dictionaries | str | os.PathLike[str] | None"
 
@@ -189,6 +191,59 @@ def crc32c(column: Column | str) -> Column:
     True
     """
     return _column("crc32c", column, Checksum(), "bigint")
+
+
+def schema_id(column: Column | str) -> Column:
+    """Return the schema's id of each value with Confluent's framing: the byte 0, the id in 4 bytes, and the payload.
+
+    Parameters
+    ----------
+    column : Column or str
+        Of binary or string.
+
+    Returns
+    -------
+    Column
+        int; null where the value is null or does not begin with the byte 0 and an id.
+
+    Examples
+    --------
+    >>> from recordpress.spark.functions import payload, schema_id
+    >>> rows = spark.createDataFrame([(b"\\0\\0\\0\\0\\7payload",), (b"text",)], "value binary")
+    >>> [tuple(row) for row in rows.select(schema_id("value"), payload("value")).collect()]
+    [(7, b'payload'), (None, None)]
+    """
+    return _column("schema_id", column, SchemaId(), "int")
+
+
+def payload(column: Column | str, value_format: Literal["avro", "json", "protobuf"] = "avro") -> Column:
+    """Return the payload of each value with Confluent's framing, for Spark's from_avro, from_json and from_protobuf.
+
+    Parameters
+    ----------
+    column : Column or str
+        Of binary or string.
+    value_format : {'avro', 'json', 'protobuf'}
+        With protobuf the payload follows message indexes.
+
+    Returns
+    -------
+    Column
+        binary; null where `schema_id` is null, or where message indexes are not complete.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no such format.
+
+    Examples
+    --------
+    >>> from recordpress.spark.functions import payload
+    >>> row = spark.sql("SELECT X'0000000007' || X'00' || 'message' AS value")
+    >>> row.select(payload("value", "protobuf")).first()[0]
+    b'message'
+    """
+    return _column("payload", column, payload_of(value_format), "binary")
 
 
 def read_record_set(
@@ -392,6 +447,8 @@ def register_functions(spark: SparkSession) -> None:
         ("rp_compress", Chosen("rp_compress", compress_as, 2), "binary"),
         ("rp_decompress", Chosen("rp_decompress", decompress_as, 1), "binary"),
         ("rp_crc32c", Checksum(), "bigint"),
+        ("rp_schema_id", SchemaId(), "int"),
+        ("rp_payload", Chosen("rp_payload", payload_of, 1), "binary"),
         ("rp_read_record_set", ReadSet(DEFAULT_MAX_SIZE, None, False), records),
         ("rp_write_record_set", Chosen("rp_write_record_set", write_as, 2), "binary"),
     ):

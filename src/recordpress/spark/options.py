@@ -27,7 +27,7 @@ from recordpress.spark._option import (
     values_of,
 )
 from recordpress.spark._stores import STORE_OPTIONS, Store
-from recordpress.spark.schema import CORRUPT, column_names
+from recordpress.spark.schema import CORRUPT, accepted_names, column_names
 
 Rows = Literal["records", "batches", "bytes"]
 
@@ -147,6 +147,13 @@ class ReadOptions:
         False,
         only="stream",
     )
+    value_format: Literal["avro", "json", "protobuf"] = option(
+        "valueFormat",
+        choice("avro", "json", "protobuf"),
+        "Format of values with Confluent's framing, for the columns valueSchemaId int and valuePayload binary, which "
+        "are built if `.schema(...)` or columns names them: protobuf has message indexes before the payload.",
+        "avro",
+    )
     store: Store | None = group(STORE_OPTIONS, lambda given: Store.parse(given.text, given.paths()), None)
 
     @property
@@ -211,7 +218,7 @@ class ReadOptions:
         parsed._reject_options_of_other_rows()
         if parsed.columns is None:
             return parsed
-        known = column_names(parsed.rows, True, parsed.reports_in_rows)
+        known = accepted_names(parsed.rows, parsed.reports_in_rows)
         return replace(parsed, columns=known_columns(parsed.columns, known, "columns"))
 
     def _reject_options_of_other_rows(self) -> None:

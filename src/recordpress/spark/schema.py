@@ -39,6 +39,7 @@ _RECORDS = {
     "timestampType": pa.int32(),
     "headers": _HEADERS,
 }
+_FRAMED = {"valueSchemaId": pa.int32(), "valuePayload": pa.binary()}  # of values with Confluent's framing
 _WIDER = {  # what Spark reads in place of other types
     pa.int8(): pa.int32(),
     pa.int16(): pa.int32(),
@@ -53,7 +54,7 @@ _BATCHES = _PLACE | {
 }
 _BYTES = _PLACE | {"position": pa.int64(), "baseOffset": pa.int64(), "lastOffset": pa.int64(), "batch": pa.binary()}
 _COLUMNS = {"records": _RECORDS, "batches": _BATCHES, "bytes": _BYTES}
-_EVERY = _BATCHES | _BYTES | _RECORDS | {CORRUPT: pa.string()}  # a name has one type everywhere
+_EVERY = _BATCHES | _BYTES | _RECORDS | _FRAMED | {CORRUPT: pa.string()}  # a name has one type everywhere
 _SPARK: dict[pa.DataType, DataType] = {
     pa.binary(): BinaryType(),
     pa.string(): StringType(),
@@ -69,6 +70,32 @@ def column_names(rows: str, include_headers: bool, reports_in_rows: bool) -> tup
     """Return the columns of such rows, with headers of records on request."""
     names = [name for name in _COLUMNS[rows] if name != "headers" or include_headers]
     return (*names, CORRUPT) if reports_in_rows else tuple(names)
+
+
+def accepted_names(rows: str, reports_in_rows: bool) -> tuple[str, ...]:
+    """Return the columns that such rows can have."""
+    return (*column_names(rows, True, reports_in_rows), *(_FRAMED if rows == "records" else ()))
+
+
+def names_to_read(names: Iterable[str]) -> list[str]:
+    """Return the columns from which `columns_for_spark` makes these."""
+    return list(dict.fromkeys("value" if name in _FRAMED else name for name in names if name != CORRUPT))
+
+
+def columns_for_spark(names: Iterable[str], batch: pa.RecordBatch, value_format: str) -> list[pa.Array]:
+    """Return the columns that Spark expects: some from values, and an empty one for findings if needed."""
+    return [_column(arrow_schema([name]).field(0), batch, value_format) for name in names]
+
+
+def _column(field: pa.Field, batch: pa.RecordBatch, value_format: str) -> pa.Array:
+    if field.name == CORRUPT:
+        return pa.nulls(batch.num_rows, field.type)
+    if field.name not in _FRAMED:
+        return as_column(batch.column(field.name), field)
+    from recordpress.columns.framing import payloads, schema_ids  # it loads NumPy, which other columns do without
+
+    values = batch.column("value")
+    return schema_ids(values) if field.name == "valueSchemaId" else payloads(values, value_format == "protobuf")
 
 
 def spark_schema(names: Iterable[str]) -> StructType:
