@@ -16,6 +16,7 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 from spark_processes import QUICK, environment_of
 
+from patience import HANG
 from recordpress.spark import _environment
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +49,7 @@ def said(code: str, *arguments: str, **environment: str) -> tuple[int, str]:
     """The exit status of a Python with this code, and the last line that it prints."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_")}
     command = [sys.executable, "-W", "ignore", "-c", code, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=clean | environment)
+    done = subprocess.run(command, capture_output=True, text=True, env=clean | environment, timeout=HANG)
     return done.returncode, (done.stdout + done.stderr).splitlines()[-1]
 
 
@@ -175,5 +176,5 @@ def test_a_session_that_began_with_another_python_works(bare_python: Path) -> No
     environment |= {"PATH": f"{bare_python.parent}{os.pathsep}{environment['PATH']}"}
     del environment["PYSPARK_PYTHON"]
     command = [sys.executable, "-W", "ignore", "-c", JOB, str(LOGS / "sessions-0")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG)
     assert (done.returncode, done.stdout.split()) == (0, ["1", "1"]), done.stderr[-3000:]
