@@ -1,11 +1,14 @@
 """The commit of very many staged segments: what it costs the driver, without the segments themselves."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from patience import HANG
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("pyspark", reason="pyspark is not installed")  # its modules are part of the driver's memory
@@ -56,13 +59,9 @@ def count(self):
 
 
 _roll_forward._Partition.publish = count
-messages = [pickle.dumps(of_task(task)) for task in range(tasks)]
 base = peak()
 start = time.process_time()
-given = []
-while messages:
-    given.append(pickle.loads(messages.pop()))
-given.reverse()
+given = [pickle.loads(pickle.dumps(of_task(task))) for task in range(tasks)]  # as messages arrive from tasks
 stage = Stage(Store(), root, "0" * 32, b"")
 staged = [one for part in given for one in part]
 published = commit_staged.commit_staged(stage, staged, segment_bytes=int(sys.argv[4]), index_interval_bytes=4096)
@@ -76,7 +75,10 @@ print(json.dumps({
 
 def commit(root: Path, tasks: int, partitions: int, segment_bytes: int) -> dict[str, float]:
     command = [sys.executable, "-c", SCRIPT, str(tasks), str(partitions), str(root), str(segment_bytes)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    # modules are compiled before, as in an installation: the compiler takes memory
+    compiled = os.environ | {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(root / "compiled")}
+    subprocess.run([*command[:3], "0", "0", str(root / "none"), "1"], check=True, env=compiled, timeout=HANG)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=compiled, timeout=HANG)
     found: dict[str, float] = json.loads(done.stdout)
     return found
 
@@ -91,6 +93,5 @@ def test_a_commit_of_many_segments(segment_bytes: int, tmp_path: Path) -> None:
 def test_a_commit_of_a_million_segments(tmp_path: Path) -> None:
     """A journal above 256 MiB, which no later job could read, was of 840,000 segments."""
     found = commit(tmp_path, 10_000, 100, 1)
-    print(found)
     assert found["moved"] == 1_000_000
-    assert found["mb"] < 500
+    assert found["mb"] < 500, found
