@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from itertools import count
 from typing import Any
 from uuid import uuid4
 
@@ -31,18 +30,27 @@ from recordpress.log.publish import (
     commit_staged as _publish,
     lease as _lease,
     staging,
+    task_group,
 )
 from recordpress.spark import KafkaLogDataSource, _sink
 from recordpress.spark.schema import spark_schema
 
 
-def started(path: str, *tasks: int, overwrite: bool = False) -> tuple[Any, list[Any]]:
-    """A job whose tasks are done: each has 300 rows of which the first byte is its number."""
+def started(path: str, *tasks: int, overwrite: bool = False, joins: bool = False) -> tuple[Any, list[Any]]:
+    """A job whose tasks are done: each has 300 rows of which the first byte is its number. Unless a task joins their
+    segments, the driver does."""
     options = {"path": path, "topic": "t", "partitions": "2", "batch.size": "2000"}
     made: Any = KafkaLogDataSource(options).writer(spark_schema(["value"]), overwrite)
     writer = cloudpickle.loads(cloudpickle.dumps(made))
     rows = [pa.record_batch({"value": [b"%d %d" % (task, number) for number in range(300)]}) for task in tasks]
-    return writer, [writer.write(iter([batch])) for batch in rows]
+    messages = []
+    for number, batch in enumerate(rows):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_sink, "_task_number", lambda number=number: number)
+            patch.setattr(task_group, "_LINGER", 0.0)
+            messages.append(writer.write(iter([batch])))
+        messages[-1].joined *= joins
+    return writer, messages
 
 
 def values(path: str) -> list[bytes]:
@@ -54,12 +62,15 @@ def expected(*tasks: int) -> list[bytes]:
     return sorted(b"%d %d" % (task, number) for task in tasks for number in range(300))
 
 
-def test_a_log_in_a_store(s3: S3Server) -> None:
+@pytest.mark.parametrize("joins", [False, True])
+def test_a_log_in_a_store(joins: bool, s3: S3Server) -> None:
     path = s3.url("logs/a")
-    writer, messages = started(path, 1, 2)
+    writer, messages = started(path, 1, 2, joins=joins)
     assert all("/.recordpress-staging/" in key for key in s3.keys("logs") if key.endswith(".log"))
     writer.write(iter([pa.record_batch({"value": [b"of an attempt that does not count"]})]))
+    s3.requests.clear()
     writer.commit(messages)
+    assert joins == (not [name for name, _ in s3.asked("GET") if name.endswith(".log") and "/." in name])
     assert values(path) == expected(1, 2)
     writer, messages = started(path, 3)
     writer.commit(messages)
@@ -82,14 +93,12 @@ def offsets(path: str) -> dict[str, list[int]]:
 
 
 @pytest.fixture
-def numbered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each segment is large enough to keep its file, and tasks have numbers from 0 on."""
-    numbers = count()
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each segment is large enough to keep its file."""
     monkeypatch.setattr(staging, "KEPT_BYTES", 1)
-    monkeypatch.setattr(_sink, "_task_number", lambda: next(numbers) % 2)
 
 
-@pytest.mark.usefixtures("numbered")
+@pytest.mark.usefixtures("large")
 def test_large_segments_are_not_read_again(s3: S3Server) -> None:
     """Tasks write all bytes of the log; the driver only has them copied."""
     path, size = s3.url("logs/k"), 1 << 26
@@ -107,7 +116,7 @@ def test_large_segments_are_not_read_again(s3: S3Server) -> None:
     assert verify(path, "record").findings == [] and not [key for key in s3.keys("logs") if "/." in key]
 
 
-@pytest.mark.usefixtures("numbered")
+@pytest.mark.usefixtures("large")
 def test_offsets_that_tasks_cannot_keep(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another job committed in the meantime, or a task has more records than its range: the driver assigns them."""
     path = s3.url("logs/m")

@@ -192,7 +192,7 @@ class Job:
     def _write(self) -> None:
         import pyarrow as pa
 
-        from recordpress.spark import KafkaLogDataSource
+        from recordpress.spark import KafkaLogDataSource, _sink
         from recordpress.spark.schema import spark_schema
 
         options = {"path": self.place, "topic": "t", "partitions": "1", "writeId": self.name}
@@ -202,6 +202,7 @@ class Job:
         messages: list[Any] = []
         try:
             messages.append(writer.write(iter([tasks[0]])))
+            _sink._task_number = lambda: 1
             messages.append(self._second_task(writer, tasks[1]))
             writer.commit(messages)
         except Exception:

@@ -20,7 +20,7 @@ IN_COMMIT = {
     "commit": (_publish, "_settle"),
     "journal": (_journal.Journal, "write"),
     "first segment": (_publish, "roll_forward"),
-    "second segment": (_roll_forward._Partition, "_join"),
+    "second partition": (_roll_forward._Partition, "publish"),
     "id": (_roll_forward, "_remember"),
     "end": (_publish, "remove_if_empty"),
 }

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from pyspark import cloudpickle
 from pyspark.sql.types import StructType
 
 import recordpress
 from recordpress.log import scan, verify
+from recordpress.log.publish import task_group
 from recordpress.spark import KafkaLogDataSource
 from recordpress.spark.schema import spark_schema
 
@@ -36,13 +38,17 @@ def arrow(rows: Rows) -> Any:
 
 
 def started(root: Path, *tasks: Sequence[Rows], overwrite: bool = False, **options: str) -> tuple[Any, list[Any]]:
-    """What Spark does until the tasks are done: the writer goes to each as a pickle, and messages come back."""
+    """What Spark does until the tasks are done: the writer goes to each as a pickle, and messages come back. What a
+    task joined is lost, so that the driver has work; test_task_groups.py has the other case."""
     names = next(list(batch) for task in tasks for batch in task)
     given = {"path": str(root)} | {name.replace("_", "."): value for name, value in options.items()}
     writer = KafkaLogDataSource(given).writer(schema_of(*names), overwrite)
     messages = []
     for task in tasks:
-        written = cloudpickle.loads(cloudpickle.dumps(writer)).write(iter([arrow(batch) for batch in task]))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(task_group, "_LINGER", 0.0)
+            written = cloudpickle.loads(cloudpickle.dumps(writer)).write(iter([arrow(batch) for batch in task]))
+        written.joined.clear()
         messages.append(cloudpickle.loads(cloudpickle.dumps(written)))
     return cloudpickle.loads(cloudpickle.dumps(writer)), messages
 

@@ -15,7 +15,7 @@ pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = [pytest.mark.slow, pytest.mark.spark]
 
 from recordpress.files import FileSystem, resolve
-from recordpress.log.publish import _roll_forward, commit_staged as _publish, lease as _lease, staging
+from recordpress.log.publish import _roll_forward, commit_staged as _publish, lease as _lease, staging, task_group
 from recordpress.spark import KafkaLogDataSource
 from recordpress.spark._stream import GrowingLog
 from recordpress.spark.datasource import KafkaLogReader
@@ -45,9 +45,11 @@ def started(path: str, rows: list[tuple[int, bytes]], overwrite: bool = False) -
     for part in (rows[:half], rows[half:]):
         columns = {"partition": pa.array([one for one, _ in part], pa.int32()), "value": [value for _, value in part]}
         with pytest.MonkeyPatch.context() as patch:
-            if part is not rows[:half] and part:
+            patch.setattr(task_group, "_LINGER", 0.0)
+            if messages and part:
                 patch.setattr(staging, "KEPT_BYTES", 1)
             messages.append(writer.write(iter([pa.record_batch(columns)])))
+            messages[-1].joined.clear()  # of a group in which a task died: the driver joins
     return writer, messages
 
 

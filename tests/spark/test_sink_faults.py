@@ -28,7 +28,7 @@ from sink_writes import arrow, drawn, is_clean, started, stored, table, write
 from spark_processes import writer_killed
 
 from recordpress.files import LocalFileSystem
-from recordpress.log.publish import _journal, _roll_forward, commit_staged as _publish, staging
+from recordpress.log.publish import _join, _journal, _roll_forward, commit_staged as _publish, staging
 from recordpress.spark import _sink
 
 
@@ -86,7 +86,7 @@ def test_a_driver_that_died_in_the_commit(
     overwrite: bool, joined: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At every step: before the journal is there, nothing was written; after that, the next job finishes it first."""
-    steps = ["publish", "_join", "_rename", "_end", "_write", "_remove", "_remember", "write"]
+    steps = ["publish", "_join", "publish_checked", "_rename", "_end", "_write", "_remove", "_remember", "write"]
     if not joined:
         monkeypatch.setattr(staging, "KEPT_BYTES", 1)
     committed = 0
@@ -108,9 +108,8 @@ def test_a_driver_that_died_in_the_commit(
                 return call
 
             for name in steps:
-                place: Any = next(
-                    one for one in (_roll_forward._Partition, _roll_forward, _journal.Journal) if name in vars(one)
-                )
+                places: Any = (_roll_forward._Partition, _roll_forward, _journal.Journal, _join)
+                place = next(one for one in places if name in vars(one))
                 patch.setattr(place, name, counted(getattr(place, name)))
             patch.setattr(_roll_forward, "_AT_ONCE", 1)
             try:
@@ -322,7 +321,7 @@ def test_offsets_of_large_segments(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_staged_segment_that_changed(tmp_path: Path) -> None:
     writer, messages = started(tmp_path, [drawn(50)], [drawn(50)], topic="t", partitions="1")
-    [path, _] = (tmp_path / ".recordpress-staging").rglob("*.log")
+    path = Path(writer.stage.path, messages[0].segments[0].file)
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)

@@ -160,7 +160,7 @@ def test_what_a_batch_left_goes_with_the_next(tmp_path: Path, monkeypatch: pytes
     assert len(list((tmp_path / ".recordpress-staging").iterdir())) == 2
     query.run(0, [b"0"])
     assert len(list((tmp_path / ".recordpress-staging").iterdir())) == 1
-    with pytest.raises(recordpress.StorageError, match="the file is gone"):
+    with pytest.raises(recordpress.StorageError, match="it is gone"):
         query.writer().commit(messages, 1)
     other.writer().commit(beside, 0)
     query.writer().abort([None, *query.started([b"2"])], 1)
@@ -235,7 +235,7 @@ def test_a_stream_that_is_killed(point: str, spark: Any, logs: Path) -> None:
     copy.check(t_0=40, t_1=30)
 
 
-@pytest.mark.parametrize("point", sink_faults.POINTS if THOROUGH else ["last file", "second segment"])
+@pytest.mark.parametrize("point", sink_faults.POINTS if THOROUGH else ["last file", "second partition"])
 def test_a_write_that_is_killed(point: str, spark: Any, logs: Path) -> None:
     """The same of a batch write, which is run again by its id."""
     spark.dataSource.register(sink_faults.FaultySource)

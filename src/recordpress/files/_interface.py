@@ -127,6 +127,9 @@ class RandomAccessFile(ABC):
         """Close the file; a second call does nothing."""
         ...
 
+    def forget(self) -> None:  # noqa: B027
+        """Let the system drop the bytes from memory: nobody reads them again, and deleting the file is cheap then."""
+
     def read_exactly(self, position: int, length: int) -> bytes:
         """Return exactly these bytes, which lie before `size`.
 

@@ -122,6 +122,9 @@ class _LocalFile(RandomAccessFile):
             done += count
         return done
 
+    def forget(self) -> None:
+        os.posix_fadvise(self._file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
     def close(self) -> None:
         self._file.close()
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -22,6 +22,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from recordpress.errors import InvalidArgumentError
+from recordpress.log.publish._plan import JoinedSegment
 from recordpress.log.publish.commit_staged import check_target, commit_staged, with_ends, withdraw
 from recordpress.log.publish.staging import Stage, StagedSegment
 from recordpress.spark._sink_rows import TaskRows
@@ -76,9 +77,10 @@ def check_schema(schema: StructType, options: WriteOptions) -> None:
 
 @dataclass
 class Staged(WriterCommitMessage):
-    """The output of one task."""
+    """The output of one task, and what it joined."""
 
     segments: list[StagedSegment]
+    joined: list[JoinedSegment]
 
 
 class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
@@ -99,9 +101,11 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
         """Write the rows of one task; a retried task calls this again."""
-        return Staged(self.staged(self.stage, iterator))
+        return Staged(*self.staged(self.stage, iterator))
 
-    def staged(self, stage: Stage, iterator: Iterator[pa.RecordBatch]) -> list[StagedSegment]:
+    def staged(
+        self, stage: Stage, iterator: Iterator[pa.RecordBatch]
+    ) -> tuple[list[StagedSegment], list[JoinedSegment]]:
         """Write the rows of one task to hidden segments."""
         rows = TaskRows(stage, self.options, self.now_ms, _task_number())
         try:
@@ -115,16 +119,18 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Publish the segments of all tasks."""
-        segments = [one for message in messages if message is not None for one in cast(Staged, message).segments]
-        self.publish(self.stage, segments, self.options.write_id)
+        staged = [cast(Staged, message) for message in messages if message is not None]
+        self.publish(self.stage, staged, self.options.write_id)
 
     def publish(
-        self, stage: Stage, segments: list[StagedSegment], write_id: str | None, batch_id: int | None = None
+        self, stage: Stage, staged: Sequence[Staged], write_id: str | None, batch_id: int | None = None
     ) -> None:
         """Publish all segments of a job, unless it was published before."""
+        segments = [one for task in staged for one in task.segments]
         published = commit_staged(
             stage,
             segments,
+            [one for task in staged for one in task.joined],
             segment_bytes=self.options.segment_bytes,
             index_interval_bytes=self.options.index_interval_bytes,
             overwrite=self.options.overwrite_scope if self.overwrite else None,

@@ -12,7 +12,9 @@ import pyarrow.compute as pc
 
 from recordpress.columns import write_columns
 from recordpress.errors import InvalidArgumentError
+from recordpress.log.publish._plan import JoinedSegment
 from recordpress.log.publish.staging import Stage, StagedPartition, StagedSegment, check_topic
+from recordpress.log.publish.task_group import TaskGroup
 from recordpress.producer import RecordTooLargeError, pack, partitions_of
 from recordpress.spark._write_options import WriteOptions
 
@@ -38,7 +40,8 @@ class TaskRows:
 
     def __init__(self, stage: Stage, options: WriteOptions, now_ms: int, task: int) -> None:
         self._stage, self._options, self._now, self._task = stage, options, now_ms, task
-        self._attempt, self._numbers = "", count()
+        self._attempt, self._numbers = stage.attempt(), count()
+        self._group = TaskGroup(stage, task, self._attempt)
         self._waiting: dict[tuple[str, int, bool], _Waiting] = {}
         self._rows = 0
 
@@ -61,12 +64,14 @@ class TaskRows:
         if sum(one.bytes for one in self._waiting.values()) > _MOST_BYTES:
             self._relieve()
 
-    def finish(self) -> list[StagedSegment]:
-        """Pack the remaining rows, and close the files."""
+    def finish(self) -> tuple[list[StagedSegment], list[JoinedSegment]]:
+        """Pack the remaining rows, and close the files; join small ones with those of other tasks."""
         for waiting in self._waiting.values():
             self._pack(waiting, is_end=True)
             waiting.staged.close()
-        return [one for waiting in self._waiting.values() for one in waiting.staged.segments]
+        segments = [one for waiting in self._waiting.values() for one in waiting.staged.segments]
+        options = self._options
+        return segments, self._group.end(segments, self._numbers, options.segment_bytes, options.index_interval_bytes)
 
     def discard(self) -> None:
         """Remove unfinished files."""
@@ -140,7 +145,6 @@ class TaskRows:
     def _waiting_for(self, topic: str, partition: int, has_offsets: bool) -> _Waiting:
         found = self._waiting.get((topic, partition, has_offsets))
         if found is None:
-            self._attempt = self._attempt or self._stage.attempt()
             staged = StagedPartition(
                 self._stage,
                 self._attempt,

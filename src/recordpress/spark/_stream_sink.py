@@ -22,8 +22,8 @@ from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMess
 
 from recordpress.errors import RecordpressError
 from recordpress.log.publish.commit_staged import withdraw
-from recordpress.log.publish.staging import Stage, StagedSegment
-from recordpress.spark._sink import KafkaLogWriter
+from recordpress.log.publish.staging import Stage
+from recordpress.spark._sink import KafkaLogWriter, Staged
 from recordpress.spark._without_recordpress import PickledForWorkers
 from recordpress.spark._write_options import WriteOptions
 
@@ -34,12 +34,11 @@ _QUERY_ID = "sql.streaming.queryId"  # StreamExecution.QUERY_ID_KEY: the id in t
 
 
 @dataclass
-class StagedOfQuery(WriterCommitMessage):
+class StagedOfQuery(Staged):
     """The output of one task of a query."""
 
     query: str
     stage: Stage
-    segments: list[StagedSegment]
 
 
 class KafkaLogStreamWriter(PickledForWorkers, DataSourceStreamArrowWriter):
@@ -52,14 +51,13 @@ class KafkaLogStreamWriter(PickledForWorkers, DataSourceStreamArrowWriter):
         """Write the rows of one task."""
         query = _query_id()
         stage = self._writer.stage.of_stream(query)
-        return StagedOfQuery(query, stage, self._writer.staged(stage, iterator))
+        return StagedOfQuery(*self._writer.staged(stage, iterator), query, stage)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Publish a batch. The stage is that of the tasks, not of this writer."""
         staged = _given(messages)
         if staged:
-            segments = [one for message in staged for one in message.segments]
-            self._writer.publish(staged[0].stage, segments, staged[0].query, batchId)
+            self._writer.publish(staged[0].stage, staged, staged[0].query, batchId)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Discard a failed batch. The next batch of the query deletes other files of its tasks."""

@@ -88,10 +88,12 @@ class Journal:
     batch_id: int | None = None
     replaces: bool = False  # some partitions have files to delete
     merges: bool = False  # finished files take the place of others with the same records
+    name: str = JOURNAL
 
     def write(self, partitions: Iterable[PlannedPartition]) -> None:
         """Write the journal, and read it back where it has no name yet: it is final when it has one."""
-        with self.files.create(self.files.join(self.path, JOURNAL)) as writer:
+        create = self.files.create if self.name == JOURNAL else self.files.upload  # of a task, nobody looks early
+        with create(self.files.join(self.path, self.name)) as writer:
             write_lines(writer, self._lines(partitions))
             if (written := writer.written()) is not None:
                 with written:
@@ -101,7 +103,7 @@ class Journal:
 
     def partitions(self) -> Iterator[PlannedPartition]:
         """Read the partitions one by one."""
-        with self.files.open(self.files.join(self.path, JOURNAL)) as file:
+        with self.files.open(self.files.join(self.path, self.name)) as file:
             yield from _partitions(file)
 
     def _lines(self, partitions: Iterable[PlannedPartition]) -> Iterator[Any]:

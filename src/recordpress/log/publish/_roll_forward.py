@@ -1,8 +1,8 @@
 """Execution of a journal: staged segments get their offsets, sidecar files and names.
 
 Large staged segments keep their files. On a local disk a few bytes are written into each of them, and it is renamed. In
-a store a task has written the final bytes, which the store copies. Small ones are joined: on a local disk after the
-journal, in a store before it, to the job's directory ``ready``.
+a store a task has written the final bytes, which the store copies. Small ones that no task joined are joined: on a
+local disk after the journal, in a store before it, to the job's directory ``ready``.
 """
 
 from __future__ import annotations
@@ -19,12 +19,9 @@ from recordpress._file_names import (
     PRODUCER_SNAPSHOT_FILE_SUFFIX,
     SUCCESS,
 )
-from recordpress.checksum import crc32c
-from recordpress.errors import CorruptRecordError, RecordpressError, StorageError
+from recordpress.errors import RecordpressError, StorageError
 from recordpress.files import FileSystem, LocalFileSystem, for_each, remove_if_empty, results, sync_directory
-from recordpress.files.read_back import publish_checked
-from recordpress.log._file_records import FileRecords
-from recordpress.log.check.rebuild import SidecarBuilder
+from recordpress.log.publish._join import check_end, join
 from recordpress.log.publish._journal import (
     STREAMS,
     WRITES,
@@ -34,8 +31,8 @@ from recordpress.log.publish._journal import (
     written_batches,
     written_ids,
 )
-from recordpress.log.publish._stamp import Stamp, headers_of, stamp_in_place
-from recordpress.log.publish.staging import INDEX_SUFFIXES, StagedSegment
+from recordpress.log.publish._stamp import headers_of, stamp_in_place
+from recordpress.log.publish.staging import INDEX_SUFFIXES
 from recordpress.log.sidecars.checkpoints import leader_epochs_bytes
 from recordpress.log.sidecars.producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
 
@@ -288,43 +285,10 @@ class _Partition:
         if not segment.is_final:
             with suppress(FileNotFoundError), self._files.open(source + LOG_FILE_SUFFIX) as file:
                 headers = headers_of(file, staged.bytes)
-                self._check_end(segment, stamp_in_place(source + LOG_FILE_SUFFIX, headers, segment.base_offset))
+                end = stamp_in_place(source + LOG_FILE_SUFFIX, headers, segment.base_offset)
+                check_end(self._files, self._journal.path, segment, end)
         _move_of(self._files, source, self._directory, segment, there).run(self._files)
 
     def _join(self, segment: PlannedSegment) -> None:
-        """Write one segment with the bytes of all staged ones, read once, and its indexes."""
-        builder = SidecarBuilder(index_interval_bytes=self._journal.index_interval_bytes)
-        builder.begin(segment.base_offset)
-        stamp = Stamp(builder, segment.base_offset)
-        name = f"{segment.base_offset:020}"
-        target = self._files.join(self._directory, name + LOG_FILE_SUFFIX)
-        checksum = 0
-        with self._files.create(target) as writer:
-            for staged in segment.staged:
-                found = 0
-                with FileRecords(self._files.open(self._files.join(self._journal.path, staged.file))) as file:
-                    for chunk, data in stamp.stamped(file, staged):
-                        found = crc32c(chunk, found)
-                        checksum = crc32c(data, checksum)
-                        writer.write(data)
-                self._check(staged, found)
-            self._check_end(segment, stamp.next_offset)
-            for suffix, content in builder.end().files(with_snapshot=False).items():
-                self._write(name + suffix, content)
-            publish_checked(writer, self._files, target, stamp.position, checksum)
-
-    def _check_end(self, segment: PlannedSegment, next_offset: int) -> None:
-        if next_offset != segment.next_offset:
-            raise CorruptRecordError(
-                f"the batches end at offset {next_offset}, but should end at {segment.next_offset}",
-                file=self._files.url(self._files.join(self._journal.path, segment.staged[-1].file)),
-                rule="staged segment",
-            )
-
-    def _check(self, staged: StagedSegment, found: int) -> None:
-        if found != staged.crc32c:
-            raise CorruptRecordError(
-                f"a task wrote bytes with the checksum {staged.crc32c:#010x}, but {found:#010x} is read back",
-                file=self._files.url(self._files.join(self._journal.path, staged.file)),
-                rule="staged segment",
-            )
+        stem = self._files.join(self._directory, f"{segment.base_offset:020}")
+        join(self._files, self._journal.path, segment, stem, self._journal.index_interval_bytes)

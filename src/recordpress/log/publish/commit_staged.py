@@ -23,7 +23,6 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Literal, TypeAlias, TypeVar
 
-from recordpress._arguments import INT32_MAX
 from recordpress._file_names import LOG_FILE_SUFFIX, TopicPartition
 from recordpress.errors import InvalidArgumentError, RecordpressError, StorageError
 from recordpress.files import FileInfo, FileSystem, LocalFileSystem, for_each, is_unfinished, remove_if_empty, results
@@ -36,11 +35,11 @@ from recordpress.log.publish._journal import (
     Journal,
     PlannedFile,
     PlannedPartition,
-    PlannedSegment,
     read_journal,
     written_batches,
     written_ids,
 )
+from recordpress.log.publish._plan import JoinedSegment, in_order, segments_of, with_joined
 from recordpress.log.publish._roll_forward import CALLS_AT_ONCE, prepare, roll_forward
 from recordpress.log.publish.lease import HeldError, file_lock, lease, wait_for_others
 from recordpress.log.publish.staging import (
@@ -79,6 +78,7 @@ class PublishedPartition:
 def commit_staged(
     stage: Stage,
     staged: Sequence[StagedSegment],
+    joined: Sequence[JoinedSegment] = (),
     *,
     segment_bytes: int,
     index_interval_bytes: int,
@@ -90,10 +90,9 @@ def commit_staged(
     before.
 
     Segments of a partition are in the order of their records, unless they have offsets; those without offsets follow
-    those with offsets. Small ones are joined up to
-    `segment_bytes`. With `overwrite` they replace all partitions of their topics or of the log; a job without segments
-    replaces nothing. `write_id` names the job, or with
-    `batch_id` the stream: nothing is written if that job, that batch or a later one was committed.
+    those with offsets. Small ones that no task `joined` are joined here up to `segment_bytes`. With `overwrite` they
+    replace all partitions of their topics or of the log; a job without segments replaces nothing. `write_id` names the
+    job, or with `batch_id` the stream: nothing is written if that job, that batch or a later one was committed.
     """
     check_target(stage.files, stage.target)
     with _locked(stage) as stage:
@@ -102,8 +101,8 @@ def commit_staged(
         if write_id is not None and _was_written(stage, write_id, batch_id):
             stage.clear()
             return []
-        _check_staged(stage, staged)
-        places = _by_place(staged)
+        places = _places(staged, joined)
+        _check_staged(stage, [one for ordered in places.values() for one in ordered])
         old = _replaced(stage, staged, overwrite)
         published: list[PublishedPartition] = []
         if places:
@@ -345,15 +344,21 @@ def _check_staged(stage: Stage, staged: Sequence[StagedSegment]) -> None:
                     file=stage.files.url(stage.files.join(stage.path, one.file)),
                 )
 
-    attempts = ((name, list(group)) for name, group in groupby(staged, key=lambda one: one.attempt))
+    by_attempt = sorted(staged, key=lambda one: one.attempt)
+    attempts = ((name, list(group)) for name, group in groupby(by_attempt, key=lambda one: one.attempt))
     for_each(attempts, check, CALLS_AT_ONCE)
 
 
-def _by_place(staged: Sequence[StagedSegment]) -> dict[str, list[StagedSegment]]:
-    """Return the staged segments by the directory of their partition."""
+def _places(staged: Sequence[StagedSegment], joined: Sequence[JoinedSegment]) -> dict[str, list[StagedSegment]]:
+    """Return the segments to commit, in order, by the directory of their partition."""
     found: dict[str, list[StagedSegment]] = {}
     for place, group in groupby(staged, key=itemgetter(0, 1)):
         found.setdefault("{}-{}".format(*place), []).extend(group)
+    made: dict[str, list[JoinedSegment]] = {}
+    for one in joined:
+        made.setdefault(f"{one.segment.topic}-{one.segment.partition}", []).append(one)
+    for name, segments in found.items():
+        found[name] = with_joined(in_order(name, segments), made.get(name, ()))
     return found
 
 
@@ -436,13 +441,12 @@ def _plan(
     """Yield the partitions of a journal, and record the changes that it makes."""
     for name in sorted({*places, *old}):
         ordered, end = places.get(name, []), ends.get(name, 0)
+        if ordered and ordered[0].has_offsets and ordered[0].first_offset < end:
+            raise InvalidArgumentError(
+                f"{name} ends at offset {end}, but rows have offsets from {ordered[0].first_offset} on", field="offset"
+            )
         planned = PlannedPartition(name, ends.get(name), old.get(name, []))
-        given = [one for one in ordered if one.has_offsets]
-        if given:
-            given.sort(key=lambda one: (one.first_offset, one.next_offset))
-            _refuse_overlaps(name, given, end if name in ends else None)
-            ordered = given + [one for one in ordered if not one.has_offsets]
-        planned.segments += _segments(ordered, end, segment_bytes, is_local)
+        planned.segments += segments_of(ordered, end, segment_bytes, is_local)
         if ordered:
             published.append(
                 PublishedPartition(
@@ -456,54 +460,3 @@ def _plan(
                 )
             )
         yield planned
-
-
-def _refuse_overlaps(name: str, ordered: Sequence[StagedSegment], end: int | None) -> None:
-    if end is not None and ordered[0].first_offset < end:
-        raise InvalidArgumentError(
-            f"{name} ends at offset {end}, but rows have offsets from {ordered[0].first_offset} on", field="offset"
-        )
-    for number in range(1, len(ordered)):
-        one, other = ordered[number - 1], ordered[number]
-        if other.first_offset < one.next_offset:
-            raise InvalidArgumentError(
-                f"{name} has rows with offsets {one.first_offset} to {one.next_offset - 1} and others, of another task "
-                f"or another place, with {other.first_offset} to {other.next_offset - 1}: an offset is there twice, "
-                'or rows are not in order, which df.repartition("topic", "partition").sortWithinPartitions("offset") '
-                "brings them into",
-                field="offset",
-            )
-
-
-def _segments(
-    ordered: Sequence[StagedSegment], end: int, segment_bytes: int, is_local: bool
-) -> Iterator[PlannedSegment]:
-    """Yield the segments of a partition that ends at `end`: large staged ones alone, the others joined.
-
-    A large one keeps the offsets that its task chose if they come after those of the segments before it. Otherwise it
-    gets the next ones on a local disk, and is joined in a store.
-    """
-    run: list[StagedSegment] = []
-    base = size = 0
-    was_alone = False
-    for one in ordered:
-        keeps_offsets = one.has_offsets or (one.has_indexes and one.first_offset >= end)
-        is_alone = one.has_indexes and (is_local or keeps_offsets)
-        first = one.first_offset if keeps_offsets else end
-        after = first + one.next_offset - one.first_offset
-        if run and (
-            is_alone
-            or was_alone
-            or one.has_offsets != run[-1].has_offsets
-            or size + one.bytes > segment_bytes
-            or after - base - 1 > INT32_MAX
-        ):
-            yield PlannedSegment(base, end, run)
-            run = []
-        if not run:
-            base, size = first, 0
-        run.append(one)
-        size += one.bytes
-        end, was_alone = after, is_alone
-    if run:
-        yield PlannedSegment(base, end, run)

@@ -7,9 +7,9 @@
 
 A task does not know how many records other tasks have. So the driver finds the ends of the partitions first, and each
 task numbers its records from a place of its own after them. Only the names of its segments are missing then, and the
-log leaves out offsets between tasks. Small segments are joined, with consecutive offsets. If another job took the place
-in the meantime, a file on a local disk gets other offsets, which lie outside of the checksums of batches; an object
-cannot be changed, and is joined as small ones are.
+log leaves out offsets between tasks. The last task of a group joins the small segments of all, with consecutive offsets
+(task_group). If another job took the place in the meantime, a file on a local disk gets other offsets, which lie
+outside of the checksums of batches; an object cannot be changed, and the driver joins it with others.
 
 A staged segment is read back before it counts. Only the segments that tasks report to the driver are committed;
 segments of failed and duplicate attempts are deleted with the job's directory.
@@ -79,7 +79,7 @@ class StagedSegment(NamedTuple):
     @property
     def stem(self) -> str:
         """Its path in the job's directory, and that of its indexes, without a suffix."""
-        return f"{self.attempt}/{_stem(self.topic, self.partition, self.number)}"
+        return f"{self.attempt}/{stem_of(self.topic, self.partition, self.number)}"
 
     @property
     def file(self) -> str:
@@ -98,7 +98,8 @@ class MergedSegment(NamedTuple):
     others: list[str]
 
 
-def _stem(topic: str, partition: int, number: int) -> str:
+def stem_of(topic: str, partition: int, number: int) -> str:
+    """Return the name of a staged file without a suffix."""
     return f"{number}.{topic[:_SHOWN]}-{partition}"
 
 
@@ -260,7 +261,7 @@ class StagedPartition:
     def _open(self, first: int) -> Writer:
         files = self._stage.files
         self._number = next(self._numbers)
-        self._path = files.join(self._stage.path, self._attempt, _stem(self._topic, self._partition, self._number))
+        self._path = files.join(self._stage.path, self._attempt, stem_of(self._topic, self._partition, self._number))
         writer = files.upload(self._path + LOG_FILE_SUFFIX)
         self._bytes = self._crc = self._records = 0
         self._first = self._next = first

@@ -1,0 +1,140 @@
+"""Groups of tasks: the last task of a group joins the small segments of all.
+
+::
+
+    each task    <task>.<attempt>.begun ──► rows ──► <task>.<attempt>.<bytes>.done     with its segments
+    the last     no other is running ──► <digest>.<bytes>.joined ──► JoinedSegments in its own attempt ──► driver
+
+No task knows how many others a job has. So tasks with consecutive numbers are a group, and a task that ends while no
+other task of its group is running joins all segments so far; a later task joins them again. Two tasks that end at the
+same time try to create a file with the digest of the same segments, and the one that succeeds joins them. The driver
+uses a joined segment if tasks reported exactly the segments in it. It joins the others itself, for example if a task
+died and was not repeated, or was repeated after its segments were joined.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import groupby
+from operator import itemgetter
+
+from recordpress.errors import InvalidArgumentError
+from recordpress.files import FileInfo, results
+from recordpress.log.publish._join import join
+from recordpress.log.publish._journal import Journal, PlannedPartition, PlannedSegment
+from recordpress.log.publish._plan import JoinedSegment, in_order, segments_of
+from recordpress.log.publish._roll_forward import CALLS_AT_ONCE
+from recordpress.log.publish.staging import Stage, StagedSegment, stem_of
+
+_TASKS = 64  # of a group
+_LINGER = 0.2  # seconds in which the next task of a group begins; chosen, not measured
+_LITTLE = 64 << 20  # bytes that may be joined whenever a task ends, although more tasks of the group may follow
+_AT_ONCE = 16  # partitions: small files of a store are mostly waiting
+
+
+class TaskGroup:
+    """The group of one attempt of a task."""
+
+    def __init__(self, stage: Stage, task: int, attempt: str) -> None:
+        self._stage, self._files, self._task, self._attempt = stage, stage.files, task, attempt
+        self._path = self._files.join(stage.path, f"tasks-{task // _TASKS}")
+        self._files.make_directory(self._path)
+        self._files.write_file(self._files.join(self._path, f"{task}.{attempt}.begun"), b"")
+
+    def end(
+        self, segments: Sequence[StagedSegment], numbers: Iterator[int], segment_bytes: int, index_interval_bytes: int
+    ) -> list[JoinedSegment]:
+        """Report the segments of this task to its group, and join the segments of the group if no other task will.
+        Joined files get the next `numbers`."""
+        size = sum(one.bytes for one in segments if not one.has_indexes)
+        name = f"{self._task}.{self._attempt}.{size}.done"
+        Journal(self._files, self._path, index_interval_bytes, name=name).write(_by_partition(segments))
+        done = self._done()
+        if 0 < len(done) < _TASKS:
+            time.sleep(_LINGER)
+            done = self._done()
+        if not done or not self._claim(done):
+            return []
+        found: dict[str, list[StagedSegment]] = {}
+        for _, partitions in results(done, self._read, CALLS_AT_ONCE):
+            for one in partitions:
+                found.setdefault(one.directory, []).extend(of for segment in one.segments for of in segment.staged)
+
+        def work(partition: tuple[str, list[StagedSegment]]) -> list[JoinedSegment]:
+            return list(self._joined(*partition, numbers, segment_bytes, index_interval_bytes))
+
+        return [one for _, several in results(found.items(), work, _AT_ONCE) for one in several]
+
+    def _done(self) -> list[str]:
+        """Return the names of the files of the group's tasks, in order, if their segments are to be joined now."""
+        begun, done, joined = set[str](), dict[str, str](), 0
+        for info in sorted(self._listed(), key=lambda info: info.modified or 0.0):  # a task's latest attempt counts
+            task, _, rest = info.name.partition(".")
+            if rest.endswith(".begun"):
+                begun.add(task)
+            elif rest.endswith(".done"):
+                done[task] = info.name
+            elif rest.endswith(".joined"):
+                joined = max(joined, _size(info.name))
+        size = sum(map(_size, done.values()))
+        is_worth_it = len(done) == _TASKS or size <= _LITTLE or size >= 2 * joined
+        if not size or begun - done.keys() or not is_worth_it:
+            return []
+        return [done[task] for task in sorted(done, key=int)]
+
+    def _claim(self, done: Sequence[str]) -> bool:
+        """Return whether this task joins these segments, and not another one that ends at the same time. Both do in a
+        store that cannot create exclusively."""
+        digest = hashlib.sha256("\n".join(done).encode()).hexdigest()
+        try:
+            self._files.create_new(self._files.join(self._path, f"{digest}.{sum(map(_size, done))}.joined"), b"")
+        except FileExistsError:
+            return False
+        return True
+
+    def _listed(self) -> list[FileInfo]:
+        with suppress(FileNotFoundError):  # another job took this one for dead
+            return self._files.list(self._path)
+        return []
+
+    def _read(self, name: str) -> list[PlannedPartition]:
+        return list(Journal(self._files, self._path, 0, name=name).partitions())
+
+    def _joined(
+        self, directory: str, staged: list[StagedSegment], numbers: Iterator[int], segment_bytes: int, interval: int
+    ) -> Iterator[JoinedSegment]:
+        """Join the small segments of a partition that follow each other."""
+        topic, partition = staged[0][:2]
+        first = self._stage.first_offset(topic, partition, self._task // _TASKS * _TASKS)
+        with suppress(InvalidArgumentError):  # which the commit raises
+            for planned in segments_of(in_order(directory, staged), first, segment_bytes, is_local=True):
+                if planned.is_alone:
+                    continue
+                number = next(numbers)
+                stem = self._files.join(self._stage.path, self._attempt, stem_of(topic, partition, number))
+                checksum = join(self._files, self._stage.path, planned, stem, interval)
+                segment = planned.staged[0]._replace(
+                    attempt=self._attempt,
+                    number=number,
+                    bytes=planned.bytes,
+                    crc32c=checksum,
+                    records=sum(one.records for one in planned.staged),
+                    first_offset=planned.base_offset,
+                    next_offset=planned.next_offset,
+                    has_indexes=True,
+                )
+                yield JoinedSegment.of(segment, planned.staged)
+
+
+def _size(name: str) -> int:
+    """Return the bytes in the name of a file."""
+    return int(name.split(".")[-2])
+
+
+def _by_partition(segments: Iterable[StagedSegment]) -> Iterator[PlannedPartition]:
+    for (topic, partition), group in groupby(segments, key=itemgetter(0, 1)):
+        planned = [PlannedSegment(one.first_offset, one.next_offset, [one]) for one in group]
+        yield PlannedPartition(f"{topic}-{partition}", segments=planned)

@@ -1,0 +1,159 @@
+"""Small segments of tasks are joined by the last task of a group to end; the driver only gives files their names."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+import recordpress
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+pytestmark = [pytest.mark.slow, pytest.mark.spark]
+
+from recordpress.files import resolve
+from recordpress.log import verify
+from recordpress.log.publish import lease, task_group
+from recordpress.spark import KafkaLogDataSource, _sink
+from recordpress.spark.schema import spark_schema
+
+
+class Job:
+    """A job whose tasks run when a test says so."""
+
+    def __init__(self, path: str, monkeypatch: pytest.MonkeyPatch, columns: str = "value", **options: str) -> None:
+        given = {"path": path, "topic": "t", "partitions": "2", **options}
+        self.path, self.patch, self.columns = path, monkeypatch, columns.split()
+        self.writer: Any = KafkaLogDataSource(given).writer(spark_schema(self.columns), False)
+
+    def task(self, number: int, rows: int = 40, attempt: str = "") -> Any:
+        self.patch.setattr(_sink, "_task_number", lambda: number)
+        values = [b"%d %d%s" % (number, row, attempt.encode()) for row in range(rows)]
+        columns = {"value": values, "offset": [1000 * (9 - number) + row for row in range(rows)]}
+        batch = pa.record_batch({name: pa.array(columns[name]) for name in self.columns})
+        return self.writer.write(iter([batch] if rows else []))
+
+    def commit(self, *messages: Any) -> list[str]:
+        """Commit; return the paths of the files that the driver opened."""
+        kind, opened = type(self.writer.stage.files), []
+        original = kind.open
+        with self.patch.context() as patch:
+            patch.setattr(kind, "open", lambda files, path: opened.append(path) or original(files, path))
+            self.writer.commit(list(messages))
+        assert verify(self.path, "record").findings == []
+        files, root = resolve(self.path)
+        assert not [info.name for info in files.list(root) if info.name.startswith(".")]
+        return [path for path in opened if path.endswith(".log") and ".recordpress-staging" in path]
+
+    def values(self) -> list[bytes]:
+        return [
+            value for part in recordpress.open_log(self.path).read(["value"]) for value in part["value"].to_pylist()
+        ]
+
+    def bases(self) -> dict[str, list[int]]:
+        log = recordpress.open_log(self.path)
+        return {str(one): [segment.base_offset for segment in one.segments] for one in log.partitions}
+
+
+def expected(*tasks: int, rows: int = 40) -> list[bytes]:
+    return sorted(b"%d %d" % (task, row) for task in tasks for row in range(rows))
+
+
+@pytest.fixture(params=["disk", "store"])
+def job(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Job]:
+    """Jobs in a new log dir; fsspec's memory is a store."""
+    monkeypatch.setattr(lease, "COUNTS_FOR", 0.0)
+    monkeypatch.setattr(task_group, "_LINGER", 0.0)
+    path = f"memory://logs/{uuid4().hex}" if request.param == "store" else f"{tmp_path}/logs"
+    return lambda **options: Job(path, monkeypatch, **options)
+
+
+def test_the_driver_reads_no_rows(job: Callable[..., Job]) -> None:
+    """In the order of the tasks' numbers, without gaps, whatever the order in which they end."""
+    for number in range(2):
+        one = job(partitions="1")
+        messages = {task: one.task(task) for task in (2, 0, 3, 1)}
+        assert one.commit(*(messages[task] for task in range(4))) == []
+        assert one.values() == [
+            b"%d %d" % (task, row) for _ in range(number + 1) for task in range(4) for row in range(40)
+        ]
+    assert one.bases() == {"t-0": [0, 160]}
+
+
+def test_rows_that_have_offsets(job: Callable[..., Job]) -> None:
+    one = job(columns="value offset", partitions="1")
+    messages = [one.task(task) for task in range(3)]
+    assert one.commit(*messages) == []
+    assert one.bases() == {"t-0": [7000]} and sorted(one.values()) == expected(0, 1, 2)
+
+
+def test_groups_and_tasks_without_rows(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each group has its own range of offsets, as each task has whose segments are large."""
+    monkeypatch.setattr(task_group, "_TASKS", 3)
+    one = job(partitions="1")
+    messages = [one.task(task, 0 if task in (1, 4) else 40) for task in range(8)]
+    assert one.commit(*messages) == []
+    assert one.bases() == {"t-0": [0, 3 << 26, 6 << 26]}
+    assert sorted(one.values()) == expected(0, 2, 3, 5, 6, 7)
+
+
+def test_a_task_that_died(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for it: the driver joins what is there, unless it is repeated."""
+    for again in (False, True):
+        one = job()
+        with monkeypatch.context() as patch:
+            patch.setattr(task_group.TaskGroup, "end", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                one.task(1)
+        messages = [one.task(0), one.task(2), *([one.task(1)] if again else [])]
+        assert [len(message.joined) for message in messages] == ([0, 0, 2] if again else [0, 0])
+        in_order = [messages[0], *messages[2:], messages[1]]
+        assert bool(one.commit(*in_order)) is not again
+    assert sorted(one.values()) == sorted(expected(0, 2) + expected(0, 1, 2))
+
+
+def test_attempts_that_do_not_count(job: Callable[..., Job]) -> None:
+    """An executor died before the driver heard of its task; or of two attempts of a task the first one counts."""
+    one = job()
+    lost = one.task(0, attempt=" lost")
+    messages = [one.task(1), one.task(2)]
+    assert lost.joined and messages[-1].joined
+    assert one.commit(one.task(0), *messages) == []
+    one = job()
+    first, late = one.task(0), one.task(0, attempt=" late")
+    messages = [one.task(1), one.task(2)]
+    assert late.joined and messages[-1].joined
+    assert one.commit(first, *messages) != []
+    assert sorted(one.values()) == sorted(2 * expected(0, 1, 2))
+
+
+def test_a_segment_is_joined_with_others_once(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks that run one after another, each of which may be the last."""
+    monkeypatch.setattr(task_group, "_LITTLE", 0)
+    one = job(partitions="1")
+    messages = [one.task(task) for task in range(9)]
+    parts = [[segment.parts for segment in message.joined] for message in messages]
+    assert parts == [[1], [2], [], [4], [], [], [], [8], []]
+    one.commit(*messages)
+    assert sorted(one.values()) == expected(*range(9)) and one.bases() == {"t-0": [0, 320]}
+
+
+def test_two_that_end_at_once(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of them joins."""
+    one = job(partitions="1")
+    end, ended = task_group.TaskGroup.end, list[Any]()
+    with monkeypatch.context() as patch:
+        patch.setattr(task_group.TaskGroup, "end", lambda group, *rest: ended.append((group, rest)) or [])
+        messages = [one.task(0), one.task(1)]
+        listed = task_group.TaskGroup._listed
+        patch.setattr(task_group.TaskGroup, "_listed", lambda group: [])
+        for group, rest in ended:
+            end(group, *rest)
+        patch.setattr(task_group.TaskGroup, "_listed", listed)
+        for message, (group, rest) in zip(messages, ended, strict=True):
+            message.joined = end(group, *rest)
+    assert [[segment.parts for segment in message.joined] for message in messages] == [[2], []]
+    assert one.commit(*messages) == []
+    assert sorted(one.values()) == expected(0, 1)
