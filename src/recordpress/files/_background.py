@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -31,6 +31,8 @@ def results(items: Iterable[_Item], work: Callable[[_Item], _Result], at_once: i
             yield done, future.result()
     finally:
         pool.shutdown(cancel_futures=True)
+        if isinstance(items, Generator):
+            items.close()  # here: a collector might do so in a thread of a pool that the generator waits for
 
 
 def for_each(items: Iterable[_Item], work: Callable[[_Item], object], at_once: int) -> None:
