@@ -107,6 +107,16 @@ build/spark/%/.tried: $(TESTING) java $(shell find src/recordpress/spark -name '
 spark-connector: $(TESTING) java $(CONNECTOR)/.ready  ## Compare rows with Spark 4.0.0's Kafka connector and a broker
 	$(PYTHON) -m pytest -q tests/spark/test_spark_connector.py
 
+spark-avro: $(TESTING) java build/spark-avro/.ready  ## Decode values of a schema registry by Spark's package for Avro
+	$(PYTHON) -m pytest -q tests/spark/test_spark_sql.py
+
+build/spark-avro/.ready: tests/spark/avro.xml | $(TESTING)
+	@build_support/debian.sh differential
+	rm -rf $(@D)
+	$(mvn) -f $< \
+	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
+	touch $@
+
 ##@ Other systems
 
 free-threading: $(MADE)  ## Compile a CPython 3.13 without the GIL and test threads on it
@@ -189,9 +199,9 @@ build/broker/.jars build/broker-4.4/.jars: tests/log/kafka/pom.xml tests/log/kaf
 	cd $(@D) && ! sha512sum *.jar | grep -vxFf '$(CURDIR)/tests/log/kafka/jars.sha512'
 	touch $@
 
-all: free-threading differential broker clients report plugin spark-versions spark-connector
+all: free-threading differential broker clients report plugin spark-versions spark-connector spark-avro
 	$(MAKE) -f labs.mk test-aarch64 test-wheels
 	$(MAKE) -f labs.mk bench-spark SPARK_BENCH='--batches 40 --segments 20 --rounds 1'
 
 .PHONY: differential broker-rules producer-rules old-brokers broker azure hdfs nfs clients spark-versions \
-  spark-connector free-threading test-aarch64 test-wheels report plugin bench-peers live live-soak bench-spark bench-spark-connector all
+  spark-connector spark-avro free-threading test-aarch64 test-wheels report plugin bench-peers live live-soak bench-spark bench-spark-connector all

@@ -248,7 +248,9 @@ def test_options_that_are_not_accepted(options: dict[str, str], message: str) ->
 
 def test_a_path_is_needed() -> None:
     with pytest.raises(recordpress.InvalidArgumentError, match="path is missing"):
-        KafkaLogDataSource({})
+        KafkaLogDataSource({}).schema()
+    with pytest.raises(recordpress.InvalidArgumentError, match="path is missing"):
+        KafkaLogDataSource({}).reader(spark_schema(["value"]))  # of a table that was created with columns
     kinds = {
         "/nowhere": FileNotFoundError,
         "/nowhere/*": FileNotFoundError,

@@ -94,6 +94,17 @@ def test_write(spark: Any, tmp_path: Path) -> None:
     assert spark.read.format("recordpress").load(str(tmp_path / "w")).count() == 1634
 
 
+def test_table(spark: Any, tmp_path: Path) -> None:
+    path = f"path '{tmp_path}/log'"
+    spark.sql(f"CREATE TABLE smoke USING recordpress OPTIONS ({path}, columns 'value,offset')")
+    try:
+        assert spark.sql("SELECT * FROM smoke").collect() == []
+        spark.sql(f"INSERT INTO smoke WITH ({path}, topic 'new', partitions 1) VALUES (X'61', 7L)")
+        assert [tuple(row) for row in spark.sql("SELECT * FROM smoke").collect()] == [(b"a", 7)]
+    finally:
+        spark.sql("DROP TABLE smoke")
+
+
 def ended(query: Any, target: str) -> None:
     """Run a query to its end. Spark gives a stream's Python process ten seconds to start, and no setting changes that:
     a query that failed by it goes on from its checkpoint, on a busy machine several times."""

@@ -6,6 +6,7 @@
     _sink, _stream_sink            df.write.format("recordpress"), and writeStream
     _read                          read(): the rows of the data source by mapInArrow
     functions                      compress, crc32c, read_record_set, schema_id and others
+    _tables                        what a table of SQL keeps for SELECT
     _inventory, _estimate, ...     one module per job; _jobs plans and _run distributes their tasks
     _environment                   the packages and the Python that Spark needs: checked by importing this package
     _connect                       the Python of a Spark Connect server: checked by format("recordpress")

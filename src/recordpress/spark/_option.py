@@ -167,7 +167,9 @@ class RawOptions:
         found = tuple(path for path in (_paths(several) if several else [self.text("path")]) if path)
         if not found:
             raise InvalidArgumentError(
-                "path is missing: load(<log dir, directory of a partition, pattern or URL>), or save(<log dir>)",
+                "path is missing: load(<log dir, directory of a partition, pattern or URL>), or save(<log dir>). In "
+                "SQL Spark does not pass a table's options on to a Python data source: create the table without "
+                "columns, then write INSERT INTO t WITH (path '...', topic '...'), which also replaces CREATE TABLE AS",
                 field="path",
             )
         return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -32,6 +32,13 @@ from recordpress.spark._filters import Wanted, wanted_by
 from recordpress.spark._offsets import Range
 from recordpress.spark._option import names_of, unknown_options
 from recordpress.spark._stores import located
+from recordpress.spark._tables import (
+    are_new,
+    has_path,
+    keep_options,
+    kept_options,
+    options_of_new_table,
+)
 from recordpress.spark._without_recordpress import PickledForWorkers
 from recordpress.spark.options import ReadOptions, known_columns
 from recordpress.spark.schema import (
@@ -89,9 +96,16 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
 
     def __init__(self, options: Any) -> None:
         super().__init__(options)
-        self.is_for_writing = _are_for_writing(options)
-        if not self.is_for_writing:
-            self.parsed = ReadOptions.parse(options)
+        self.of_new_table = options_of_new_table(options)
+        self.given: Mapping[str, str] = options if self.of_new_table is None else self.of_new_table
+        self.is_for_writing = _are_for_writing(self.given)
+        if self.is_for_writing and self.of_new_table is not None:
+            raise InvalidArgumentError(
+                "the options of a table are for reading: Spark passes on those for writing of INSERT INTO t WITH (...)",
+                field="topic",
+            )
+        if not self.is_for_writing and has_path(self.given):
+            ReadOptions.parse(self.given)
         elif _are_of_stream(options):
             self._stream_options()  # a starting query would report it later, and elsewhere
 
@@ -100,16 +114,19 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
         return "recordpress"
 
     def schema(self) -> StructType:
-        self._refuse_writing()
-        for path in self.parsed.paths:
+        options = ReadOptions.parse(self.given)
+        schema = spark_schema(options.column_names)
+        if self.of_new_table is not None:
+            keep_options(schema, self.of_new_table)
+        for path in options.paths if self.of_new_table is None else ():
             refuse_missing(path)
-        return spark_schema(self.parsed.column_names)
+        return schema
 
     def reader(self, schema: StructType) -> KafkaLogReader:
         options, names = self._columns_of(schema)
         options.reject_streaming_options()
         kind = FilteringReader if self.is_pushdown_on else KafkaLogReader
-        return kind(options, names, self.parallelism, schema.names)
+        return kind(options, names, self.parallelism, schema.names, is_table=not has_path(self.given))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         from recordpress.spark._stream import stream_reader
@@ -119,8 +136,8 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
         return stream_reader(KafkaLogReader(options, names, self.parallelism, schema.names))
 
     def _columns_of(self, schema: StructType) -> tuple[ReadOptions, tuple[str, ...]]:
-        self._refuse_writing()
-        options, given = self.parsed, tuple(schema.names)
+        of_table = {} if has_path(self.given) else kept_options(schema)
+        options, given = ReadOptions.parse(of_table | dict(self.given)), tuple(schema.names)
         names = known_columns(given, accepted_names(options.rows, options.reports_in_rows), "schema")
         refuse_other_types(schema, names)
         if options.columns is not None and options.columns != names:
@@ -129,10 +146,6 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
                 field="columns",
             )
         return options, names
-
-    def _refuse_writing(self) -> None:
-        if self.is_for_writing:
-            ReadOptions.parse(self.options)  # raises, and lists the options for reading
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
         from recordpress.spark._sink import KafkaLogWriter
@@ -193,8 +206,14 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
     """Reader that plans tasks on the driver and reads one in each task."""
 
     def __init__(
-        self, options: ReadOptions, names: Sequence[str], parallelism: int | None, spelled: Sequence[str] | None = None
+        self,
+        options: ReadOptions,
+        names: Sequence[str],
+        parallelism: int | None,
+        spelled: Sequence[str] | None = None,
+        is_table: bool = False,
     ) -> None:
+        self.is_table = is_table
         self.options = options
         self.names = tuple(names)
         self.spelled = tuple(spelled or names)  # as `.schema(...)` has them: Spark ignores case
@@ -207,9 +226,13 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
         """Return one partition per task, and at least one: Spark creates an empty one otherwise."""
         options = self.options
         paths, filesystem = located(options.store, options.paths)
-        found = options.topics.of(
-            open_wanted(paths, filesystem, options.codecs, options.topics.has), ", ".join(options.paths)
-        )
+        try:
+            opened = open_wanted(paths, filesystem, options.codecs, options.topics.has)
+        except (FileNotFoundError, InvalidArgumentError):
+            if self.is_table and are_new(paths, filesystem):
+                return [TaskPartition(0, (), self.wanted)]
+            raise
+        found = options.topics.of(opened, ", ".join(options.paths))
         found = [*with_checks(found)] if options.check_indexes else found
         ranges = options.bounds.ranges(found, options.fail_on_data_loss)
         found = [partition for partition in found if self.wanted.has(partition)]
