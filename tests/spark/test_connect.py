@@ -82,11 +82,17 @@ def write_stream():
     stream = spark.readStream.format("rate").load().selectExpr("CAST(value AS STRING)").writeStream
     return str(stream.format("recordpress"))
 
+def sql():
+    return spark.sql("SELECT rp_crc32c('123456789')").first()[0]
+
+def job():
+    return recordpress.spark.inventory(spark, logs).count()
+
 said = {}
-for action in (read, load, save, read_stream, write_stream):
+for action in (read, load, save, read_stream, write_stream, job, sql):
     try:
         said[action.__name__] = action()
-    except ImportError as error:
+    except Exception as error:
         said[action.__name__] = str(error)
 print(json.dumps(said))
 """
@@ -151,6 +157,7 @@ def test_functions_of_columns(found: dict[str, Any]) -> None:
 def test_the_import_alone_is_enough(server: str, tmp_path: Path) -> None:
     found = json.loads(printed(BEFORE_THE_SESSION, server, str(LOGS), str(tmp_path)))
     assert (found["read"], found["load"], found["read_stream"]) == (24100, 24100, True)
+    assert (found["job"], found["sql"]) == (8, 0xE3069283)
 
 
 def test_a_server_without_recordpress(bare_python: Path, tmp_path: Path) -> None:
@@ -162,5 +169,9 @@ def test_a_server_without_recordpress(bare_python: Path, tmp_path: Path) -> None
     environment = {name: value for name, value in environment_of(bare_python).items() if name != "PYTHONPATH"}
     with connect_server(tmp_path, "local[1]", environment) as url:
         found = json.loads(printed(BEFORE_THE_SESSION, url, str(LOGS), str(tmp_path / "written")))
+        job, sql = found.pop("job"), found.pop("sql")
         assert found == dict.fromkeys(("read", "load", "save", "read_stream", "write_stream"), sentence)
+        of_workers = f"{bare_python} has no recordpress: install it there, or set PYSPARK_PYTHON"
+        assert job.startswith(f"recordpress.spark: {of_workers}") and len(job.splitlines()) == 1
+        assert of_workers in sql and len(sql.splitlines()) == 4  # Spark frames the sentence
         assert printed(AFTER_THE_SESSION, url) == sentence + "\n"

@@ -101,6 +101,23 @@ def test_the_import_names_a_python_without_the_packages(tmp_path: Path) -> None:
     assert said("import recordpress.spark; print(1)", PYSPARK_PYTHON=bare, PYSPARK_DRIVER_PYTHON=sys.executable)[0] == 0
 
 
+FUNCTIONS = f"""
+import sys, recordpress.spark
+from pyspark.sql import SparkSession
+spark = (SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+         .config("spark.driver.extraJavaOptions", "{QUICK}").getOrCreate())
+print(spark.sql("SELECT rp_crc32c('123456789')").first()[0])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_a_session_after_the_import_knows_the_functions() -> None:
+    environment = environment_of(sys.executable)
+    done = subprocess.run([sys.executable, "-c", FUNCTIONS], env=environment, capture_output=True, text=True)
+    assert done.stdout.split() == [str(0xE3069283)], done.stderr[-3000:]
+
+
 SELECT = "import os, recordpress.spark; print(os.environ.get('PYSPARK_PYTHON'))"
 
 

@@ -9,7 +9,7 @@
     _tables                        what a table of SQL keeps for SELECT
     _inventory, _estimate, ...     one module per job; _jobs plans and _run distributes their tasks
     _environment                   the packages and the Python that Spark needs: checked by importing this package
-    _connect                       the Python of a Spark Connect server: checked by format("recordpress")
+    _hooks                         what importing this package changes in Spark: SQL functions, checks of a server
     _without_recordpress           the error of an executor whose Python has no recordpress
 
 Executors open the files themselves: only paths and numbers pass through the driver. Spark finds the data source
@@ -17,8 +17,10 @@ through the module pyspark_recordpress if recordpress is installed for the drive
 one session.
 """
 
+import os
+
 from recordpress._lazy import exports
-from recordpress.spark import _connect, _environment
+from recordpress.spark import _environment, _hooks
 
 __getattr__, __dir__, __all__ = exports(__name__, __file__)
 
@@ -26,4 +28,5 @@ if (_active := _environment.prepare()) is not None:
     from recordpress.spark._session import register_unchecked
 
     register_unchecked(_active)
-_connect.watch(lambda session: __getattr__("register")(session))
+if "SPARK_PYTHON_RUNTIME" not in os.environ:  # of a worker
+    _hooks.watch()

@@ -93,7 +93,7 @@ def _reader(src: Paths, given: dict[str, Any], parallelism: int | None) -> Kafka
 
 def _worker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function that a task applies to its row."""
-    opened = opener("PYSPARK_PYTHON")
+    opened = opener()
 
     def worked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

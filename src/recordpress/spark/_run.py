@@ -13,10 +13,11 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
+from pyspark.errors import PythonException
 
 from recordpress.log.copy.tasks import grouped
 from recordpress.spark._environment import prepare_session
-from recordpress.spark._without_recordpress import opener
+from recordpress.spark._without_recordpress import error_of_worker, opener
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,12 +30,16 @@ _Result = TypeVar("_Result")
 
 def run(spark: SparkSession, what: str, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
     """Return the results of `work`, a module's function, with one task per item, in order; `what` names the job in
-    Spark's UI."""
+    Spark's UI. An error of recordpress on an executor is raised here as itself."""
     if not items:
         return []
     with _described(spark, f"recordpress: {what}, {len(items)} tasks"):
         pickled = [pickle.dumps((work, item)) for item in items]
-        found = spread(spark, pickled).mapInArrow(_worker(), "number long, result binary").collect()
+        results = spread(spark, pickled).mapInArrow(_worker(), "number long, result binary")
+        try:
+            found = results.collect()
+        except PythonException as error:
+            raise error_of_worker(str(error)) or error from None
     return [pickle.loads(row.result) for row in sorted(found, key=lambda row: int(row.number))]
 
 
@@ -74,7 +79,7 @@ def _spread(spark: SparkSession, numbered: Sequence[tuple[int, bytes]]) -> DataF
 
 def _worker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function that a task applies to its row."""
-    opened = opener("PYSPARK_PYTHON")
+    opened = opener()
 
     def worked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pickle

@@ -88,6 +88,12 @@ def register(spark: SparkSession) -> None:
 
 def register_unchecked(spark: SparkSession) -> None:
     """Register with a session that may get recordpress later, by `ship`."""
-    prepare_session(spark)
+    add_functions(spark)
     spark.dataSource.register(for_session(spark))
+
+
+def add_functions(spark: SparkSession) -> None:
+    """Register the functions for SQL alone: Spark finds the data source by itself, and then plans reads with the
+    driver's Python."""
+    prepare_session(spark)
     register_functions(spark)

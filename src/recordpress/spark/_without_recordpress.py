@@ -7,25 +7,33 @@ cloudpickle sends an inner function as code.
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
-SENTENCE = (
-    "{python} has no recordpress: install it there, or set {variable} "
-    "to a Python that has it before the session starts. PYSPARK_PYTHON applies to jobs and column functions, "
-    "PYSPARK_DRIVER_PYTHON (PYSPARK_PYTHON if that is not set) for spark.read.format('recordpress')."
+from recordpress import errors
+
+_SENTENCE = (
+    "{python} has no {package}: install it there, or set PYSPARK_PYTHON, and PYSPARK_DRIVER_PYTHON if it is set, "
+    "to a Python that has it before Spark starts"
+)
+# The last paragraph of a PythonException; Spark adds the state.
+_LAST = re.compile(
+    r".*(?:^|worker: )(?:recordpress\.errors\.(\w+)|RuntimeError|ModuleNotFoundError): (.*?)\s*(?:SQLSTATE: \w+)?\s*\Z",
+    re.DOTALL | re.MULTILINE,
 )
 
 
-def opener(variable: str) -> Callable[[bytes], Any]:
-    """Return ``pickle.loads`` for another Python, which the environment's `variable` selects.
+def opener() -> Callable[[bytes], Any]:
+    """Return ``pickle.loads`` for another Python.
 
     It raises RuntimeError with the sentence if recordpress is missing: none of our classes exist there, and Spark
     passes only the text on to the driver, in a PythonException.
     """
-    sentence = SENTENCE
+    sentence = _SENTENCE
 
     def opened(pickled: bytes) -> Any:
+        import os
         import pickle
         import sys
 
@@ -34,14 +42,32 @@ def opener(variable: str) -> Callable[[bytes], Any]:
         except ModuleNotFoundError as error:
             if error.name != "recordpress":
                 raise
-            raise RuntimeError(sentence.format(python=sys.executable, variable=variable)) from None
+            os.environ["SPARK_HIDE_TRACEBACK"] = "1"  # Spark's variable; this worker ends with the error
+            raise RuntimeError(sentence.format(python=sys.executable, package="recordpress")) from None
 
     return opened
 
 
+def error_of_worker(text: str) -> Exception | None:
+    """Return the error at the end of the text of a PythonException: one of recordpress, or ImportError for a missing
+    package; None if it is another one."""
+    found = _LAST.match(text)
+    if found is None:
+        return None
+    name, message = found.groups()
+    if name is not None:
+        kind: type[errors.RecordpressError] = getattr(errors, name)
+        return kind(message)
+    if (missing := re.fullmatch(r"No module named '(pyarrow|pandas)'", message)) is not None:
+        message = _SENTENCE.format(python="the Python of a worker", package=missing[1])
+    elif " has no recordpress: " not in message:
+        return None
+    return ImportError(f"recordpress.spark: {message}")
+
+
 def maker_of(source: type[Any], settings: dict[str, Any]) -> Callable[[Any], Any]:
     """Return a function for another Python that creates the data source and sets its attributes."""
-    opened, sent = opener("PYSPARK_DRIVER_PYTHON"), pickle.dumps((source, settings))
+    opened, sent = opener(), pickle.dumps((source, settings))
 
     def made(options: Any) -> Any:
         source, settings = opened(sent)
@@ -59,7 +85,7 @@ class PickledForWorkers:
         from pyspark import cloudpickle
 
         dumps: Any = cloudpickle.dumps  # it has no types
-        opened = opener("PYSPARK_DRIVER_PYTHON")
+        opened = opener()
 
         def rebuilt(pickled: bytes) -> Any:
             kind, state = opened(pickled)

@@ -429,7 +429,7 @@ def _udf(name: str, work: Any, returns: str) -> Any:
 
     prepare_active_session()
     functions: Any = of_spark  # arrow_udf is missing in its types
-    sent, opened = pickle.dumps(work), opener("PYSPARK_PYTHON")
+    sent, opened = pickle.dumps(work), opener()
 
     def of_arrays(arrays: Iterator[pa.Array]) -> Iterator[pa.Array]:
         work = opened(sent)

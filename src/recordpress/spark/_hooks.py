@@ -1,16 +1,14 @@
-"""Sessions of Spark Connect: the server plans reads and writes, with its own Python.
+"""What the import of recordpress.spark changes in Spark: new sessions know the functions for SQL, and
+``format("recordpress")`` of a Spark Connect client registers the data source.
 
-The error of a server that does not find the data source has 200 lines and no remedy. Therefore
-``format("recordpress")`` of a client first registers the data source, which checks the server's Python.
+The server plans reads and writes with its own Python. Its error for a data source that it does not find has 200 lines
+and no remedy; registering checks that Python first.
 """
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable
 from functools import wraps
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -25,42 +23,48 @@ _FORMATS = {
     ("pyspark.sql.connect.streaming.readwriter", "DataStreamWriter"): "_session",
 }
 
+_started: WeakSet[SparkSession] = WeakSet()
 _registered: WeakSet[SparkSession] = WeakSet()
 
 
-def watch(register: Callable[[SparkSession], None]) -> None:
-    """Make ``format("recordpress")`` of Spark Connect register the data source, in this and in later sessions."""
-    if find_spec("grpc") is None or "SPARK_PYTHON_RUNTIME" in os.environ:  # no client; a worker
-        return
+def watch() -> None:
+    """Add the functions to each new session, and register when a client of Spark Connect names the format."""
     from pyspark.sql import SparkSession
 
-    _wrap_formats(register)
+    _wrap_formats()
     builder: Any = SparkSession.Builder
     start = builder.getOrCreate
 
     @wraps(start)
     def started(self: Any) -> SparkSession:
         session: SparkSession = start(self)
-        _wrap_formats(register)  # the modules of Spark Connect take a second to load, so others do without them
+        _wrap_formats()  # the modules of Spark Connect take a second to load, so others do without them
+        if session not in _started:
+            from recordpress.spark._session import add_functions
+
+            _started.add(session)
+            add_functions(session)
         return session
 
     builder.getOrCreate = started
 
 
-def _wrap_formats(register: Callable[[SparkSession], None]) -> None:
+def _wrap_formats() -> None:
     for (module, name), attribute in _FORMATS.items():
         kind = getattr(sys.modules.get(module), name, None)
         if kind is not None and not hasattr(kind.format, "__wrapped__"):
-            kind.format = _registering(kind.format, attribute, register)
+            kind.format = _registering(kind.format, attribute)
 
 
-def _registering(original: Any, attribute: str, register: Callable[[SparkSession], None]) -> Any:
+def _registering(original: Any, attribute: str) -> Any:
     """Return the method `format` of a class whose session is in this attribute."""
 
     @wraps(original)
     def format(self: Any, source: str) -> Any:
         session = getattr(self, attribute)
         if source.lower() == "recordpress" and session not in _registered:
+            from recordpress.spark._session import register
+
             register(session)
             _registered.add(session)
         return original(self, source)
