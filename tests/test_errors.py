@@ -24,6 +24,7 @@ CODES = {
     "InvalidArgumentError": None,
     "ClosedError": None,
     "InUseError": None,
+    "NotFoundError": None,
     "ArgumentTypeError": None,
 }
 PARENTS = {
@@ -37,6 +38,7 @@ PARENTS = {
     "InvalidArgumentError": (errors.RecordpressError, ValueError),
     "ClosedError": (errors.InvalidArgumentError,),
     "InUseError": (errors.InvalidArgumentError, RuntimeError),
+    "NotFoundError": (errors.InvalidArgumentError, KeyError, IndexError),
     "ArgumentTypeError": (errors.RecordpressError, TypeError),
 }
 

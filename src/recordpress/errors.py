@@ -11,7 +11,8 @@
     ├── OutputTooLargeError               the caller's limit was reached; the data may be sound
     ├── InvalidArgumentError              also a ValueError
     │   ├── ClosedError
-    │   └── InUseError                also a RuntimeError
+    │   ├── InUseError                also a RuntimeError
+    │   └── NotFoundError             also a KeyError and an IndexError
     └── ArgumentTypeError                 also a TypeError
 
 Data that was read raises the first four, a store that fails StorageError, and a wrong call one of the last four.
@@ -26,6 +27,7 @@ __all__ = [
     "InUseError",
     "InvalidArgumentError",
     "InvalidRecordError",
+    "NotFoundError",
     "OutputTooLargeError",
     "RecordpressError",
     "StorageError",
@@ -303,6 +305,24 @@ class InUseError(InvalidArgumentError, RuntimeError):
     ... except recordpress.InUseError as error:
     ...     print(error)
     the builder is in use by another call
+    """
+
+
+class NotFoundError(InvalidArgumentError, KeyError, IndexError):
+    """There is no column of this name, or no row or record of this number.
+
+    Remedy
+    ------
+    The message lists the columns, or says how many rows or records there are.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> try:
+    ...     recordpress.read_columns(b"")["values"]
+    ... except KeyError as error:
+    ...     print(type(error).__name__)
+    NotFoundError
     """
 
 

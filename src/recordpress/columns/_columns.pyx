@@ -13,7 +13,7 @@ from recordpress.columns._arrow_out cimport (
 from recordpress.columns._roundtrip_loss cimport loss, loss_of_both, metadata_of
 
 from recordpress.columns._arrow_out import Field
-from recordpress.errors import ArgumentTypeError, InvalidArgumentError
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError, NotFoundError
 
 # --- values and their sizes ------------------------------------------------------------------------------------------
 
@@ -105,16 +105,6 @@ cdef enum:
 
 class _NotOneArray(InvalidArgumentError, AttributeError):
     """An AttributeError, so that hasattr() is False."""
-
-
-class _NoColumn(InvalidArgumentError, KeyError):
-    """The error of a dict-like object; `str` of a plain KeyError would quote the sentence."""
-
-    __str__ = InvalidArgumentError.__str__
-
-
-class _NoRow(InvalidArgumentError, IndexError):
-    """The error of a sequence."""
 
 
 cdef object shown(object value):
@@ -334,7 +324,7 @@ cdef class Columns(ArrowRows):
             raise ArgumentTypeError("columns are selected by name, rows by a slice, "
                                     f"not by {type(key).__name__}", field="key")
         if key not in self.column_names:
-            raise _NoColumn(f"no column {key!r}; the columns are {', '.join(self.column_names)}", field="key")
+            raise NotFoundError(f"no column {key!r}; the columns are {', '.join(self.column_names)}", field="key")
         return Column.make(self, self.column_names.index(key))
 
     def slice(self, offset=0, length=None):
@@ -527,7 +517,7 @@ cdef class Column:
             return Column.make(self._columns[key], self._number)
         row = integer_of(key, "key", -INT64_MAX, INT64_MAX)
         if not -rows <= row < rows:
-            raise _NoRow(f"no row {key} in {rows} rows", field="key")
+            raise NotFoundError(f"no row {key} in {rows} rows", field="key")
         return self._at(row if row >= 0 else row + rows)
 
     def __iter__(self):

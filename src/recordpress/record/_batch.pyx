@@ -22,15 +22,11 @@ from recordpress.record.in_place cimport set_max_timestamp
 from recordpress.record._records cimport Records, records_of
 
 from recordpress.codecs import DEFAULT_MAX_SIZE
-from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
+from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError, NotFoundError
 from recordpress.record._types import TIMESTAMP_TYPES
 
 
 cdef str NOT_AN_ARRAY = "batches and records are not a NumPy array. For a pandas frame: read_columns(data).to_pandas()"
-
-
-class _NoRecord(InvalidArgumentError, IndexError):
-    """The error of a sequence."""
 
 
 cdef enum:
@@ -362,7 +358,7 @@ cdef class Batch(BatchHeader):
             return found[key]
         cdef int64_t index = integer_of(key, "key", -INT64_MAX, INT64_MAX)
         if not -len(found) <= index < len(found):
-            raise _NoRecord(f"there is no record {key} of {len(found)}", field="key")
+            raise NotFoundError(f"there is no record {key} of {len(found)}", field="key")
         return found[index if index >= 0 else index + len(found)]  # Cython's own indexing does not wrap around
 
     def __array__(self, dtype=None, copy=None):
