@@ -16,10 +16,20 @@ FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 TRIED = [name for name in MODULES if not name.startswith("recordpress.spark")]
 
 
+class Finder(doctest.DocTestFinder):
+    """Also finds the classes of a module that state their package."""
+
+    def _from_module(self, module, object):
+        if isinstance(object, type) and module.__file__.endswith(".py"):
+            source = Path(module.__file__).read_text(encoding="utf-8")
+            return re.search(rf"^class {object.__name__}\b", source, re.MULTILINE) is not None
+        return super()._from_module(module, object)
+
+
 def examples(name: str) -> list[doctest.DocTest]:
     module = importlib.import_module(name)
     # compiled modules list their docstrings in __test__ (Cython's autotestdict): the finder would see them twice
-    finder = doctest.DocTestFinder(exclude_empty=True)
+    finder = Finder(exclude_empty=True)
     found = {test.docstring: test for test in finder.find(module, name) if test.examples}
     return list(found.values())
 

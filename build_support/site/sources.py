@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import recordpress
+from build_support.site.stubs import home_of
 
 ROOT = Path(recordpress.__file__).parents[2]
 
@@ -18,7 +19,7 @@ def url_of(repository: str, module: str, name: str) -> str | None:
     owner, *members = name.split(".")
     value = inspect.unwrap(getattr(import_module(module), owner))
     where = getattr(value, "__module__", None) if inspect.isclass(value) or callable(value) else module
-    path = _file_of(where or "")
+    path = _file_of((where and home_of(where, getattr(value, "__name__", owner))) or "")
     if path is None:
         return None
     line = _line_of(path, getattr(value, "__name__", owner), *members)

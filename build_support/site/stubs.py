@@ -30,9 +30,18 @@ def tree_of(module: str) -> ast.Module | None:
 
 
 def definitions(module: str, name: str) -> list[ast.stmt]:
-    """All statements that define a name of a module: overloads are several."""
-    tree = tree_of(module)
+    """All statements that define a name of a module, or of the module that it imports the name from: overloads are
+    several."""
+    tree = tree_of(home_of(module, name))
     return [] if tree is None else list(_named(tree.body, name))
+
+
+def home_of(module: str, name: str) -> str:
+    """The module that defines a name: the classes and functions of private modules state their package."""
+    for node in getattr(tree_of(module), "body", []):
+        if isinstance(node, ast.ImportFrom) and node.module != module and name in [one.name for one in node.names]:
+            return home_of(node.module or "", name)
+    return module
 
 
 def _named(body: list[ast.stmt], name: str) -> list[ast.stmt]:

@@ -22,7 +22,7 @@ from recordpress import (
     producer as producer,
 )
 from recordpress._buffers import pool_bytes, release_unused
-from recordpress._lazy import UnloadedPackage
+from recordpress._lazy import UnloadedPackage, publish
 from recordpress._version import VERSION
 from recordpress.analysis.calls import analyze, fits, train
 from recordpress.broker.calls import explain
@@ -158,3 +158,5 @@ __all__ = [
     "write_columns",
     "write_records",
 ]
+
+publish(__name__, __all__, globals())

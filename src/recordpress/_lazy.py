@@ -10,7 +10,7 @@ import sys
 
 TYPE_CHECKING = False  # importing typing would add a tenth to the time that importing recordpress takes
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import ModuleType
     from typing import Any
 else:
@@ -40,6 +40,52 @@ class UnloadedPackage(ModuleType):
         return dir(import_module(self.__name__))
 
 
+class Package(ModuleType):
+    """A package whose private modules are imported later: the import system then sets them as its attributes."""
+
+    _module_of: "dict[str, str]"  # by public name
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if name.startswith("_") and type(value) is ModuleType:
+            names = [name for name, module in self._module_of.items() if module == value.__name__]
+            publish(self.__name__, names, vars(value))
+
+
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class of Python
+
+
+def publish(package: str, names: "Iterable[str]", found: "dict[str, Any]") -> None:
+    """Set ``__module__`` of the public classes and functions of private modules to the package, which users know:
+    tracebacks, reprs and pickles have it."""
+    for name in names:
+        value = found.get(name)
+        home = getattr(value, "__module__", None) or ""
+        if "._" not in home or not hasattr(value, "__qualname__"):
+            continue
+        if isinstance(value, type) and not value.__flags__ & _HEAP:
+            from recordpress._sealed import set_module
+
+            set_module(value, package)
+            continue
+        if isinstance(value, type):
+            value.__annotations__ = _evaluated(value.__annotations__, vars(sys.modules[home]))
+        value.__module__ = package
+
+
+def _evaluated(annotations: "dict[str, Any]", names: "dict[str, Any]") -> "dict[str, Any]":
+    """Return the annotations of a class as typing.get_type_hints gives them, which would look for names in the module
+    that the class states; those with names for type checkers alone stay text."""
+    evaluated = dict(annotations)
+    for name, annotation in annotations.items():
+        text = getattr(annotation, "__forward_arg__", annotation)  # of a NamedTuple
+        try:
+            evaluated[name] = eval(text, names) if isinstance(text, str) else annotation
+        except NameError:  # remains text
+            continue
+    return evaluated
+
+
 def exports(package: str, file: str) -> "tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]":
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package by the stub next to its `file`, which imports
     each name from its module, and each module from the package."""
@@ -62,4 +108,6 @@ def exports(package: str, file: str) -> "tuple[Callable[[str], Any], Callable[[]
         return value
 
     names = sorted(module_of)
+    itself: Any = sys.modules[package]
+    itself.__class__, itself._module_of = Package, module_of
     return get, lambda: names, names

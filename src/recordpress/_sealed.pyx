@@ -1,5 +1,5 @@
-"""Errors of calling a class: batches, records and iterators cannot be made by callers, and BatchBuilder not with wrong
-arguments."""
+"""Classes in C: errors of calling them (batches, records and iterators cannot be made by callers, and BatchBuilder not
+with wrong arguments), and their names."""
 
 from cpython.ref cimport PyObject
 
@@ -61,3 +61,16 @@ cdef int name_in_errors(type builder) except -1:
     construct, kind.tp_new, kind.tp_vectorcall = kind.tp_new, construct_or_tell, NULL
     PyType_Modified(kind)
     return 0
+
+
+# --- names of compiled classes ---------------------------------------------------------------------------------------
+
+cdef list NAMES = []  # classes point into them
+
+
+def set_module(type kind, str module):
+    """Set ``__module__`` of a compiled class, which is part of its name in C."""
+    cdef bytes name = f"{module}.{kind.__name__}".encode()
+    NAMES.append(name)
+    (<PyTypeObject*><PyObject*>kind).tp_name = name
+    PyType_Modified(<PyTypeObject*><PyObject*>kind)

@@ -16,6 +16,7 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject
     ctypedef PyObject* (*constructor "newfunc")(PyTypeObject*, PyObject*, PyObject*) except NULL
     ctypedef struct PyTypeObject:
+        const char* tp_name
         constructor tp_new
         void* tp_vectorcall
     void PyType_Modified(PyTypeObject*)

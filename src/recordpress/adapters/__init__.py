@@ -16,6 +16,9 @@
 Importing this package loads no client: each adapter loads its own.
 """
 
+from recordpress._lazy import publish
 from recordpress.adapters._messages import columns_of
 
 __all__ = ["columns_of"]
+
+publish(__name__, __all__, globals())

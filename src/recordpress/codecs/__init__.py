@@ -9,6 +9,7 @@ of snappy and lz4 share, `_zstd_frames` is the walk over the headers of zstd,
 `_zstd_dictionary` content that separately compressed values share.
 """
 
+from recordpress._lazy import publish
 from recordpress.codecs._calls import (
     DEFAULT_MAX_SIZE,
     compress,
@@ -41,3 +42,5 @@ __all__ = [
     "fix_lz4_header",
     "train_values",
 ]
+
+publish(__name__, __all__, globals())

@@ -17,6 +17,7 @@
 `_arrow_out` hands arrays out through the Arrow C data interface, `_arrow_in` takes them in.
 """
 
+from recordpress._lazy import publish
 from recordpress.columns._arrow_out import Field
 from recordpress.columns._by_value import compress_values, crc32c_values, decompress_values
 from recordpress.columns._columns import Column, Columns
@@ -49,3 +50,5 @@ __all__ = [  # what users meet; other rooms also use the names that are imported
     "read_columns",
     "write_columns",
 ]
+
+publish(__name__, __all__, globals())

@@ -14,6 +14,7 @@ is being written until it is complete, and `_locks` excludes other writers; `_ba
 thread. The meaning of files is left to `recordpress.log`.
 """
 
+from recordpress._lazy import publish
 from recordpress.files._background import Background as Background, for_each as for_each, results as results
 from recordpress.files._buffered import Buffered as Buffered, buffered as buffered
 from recordpress.files._errors import located as located, move_positions as move_positions, named as named
@@ -45,3 +46,5 @@ from recordpress.files._read_ahead import (
 from recordpress.files._resolve import resolve, text_of as text_of
 
 __all__ = ["FileInfo", "FileSystem", "RandomAccessFile", "Writer", "resolve"]  # what other rooms hand to users
+
+publish(__name__, __all__, globals())

@@ -28,5 +28,5 @@ from recordpress.log.copy.repair import (
     repair as repair,
 )
 from recordpress.log.copy.savings import Estimate as Estimate, Saving as Saving, TopicSavings as TopicSavings
-from recordpress.log.dump._dump import DumpOptions as DumpOptions, SegmentDump as SegmentDump
+from recordpress.log.dump.segment import DumpOptions as DumpOptions, SegmentDump as SegmentDump
 from recordpress.log.findings import Finding as Finding

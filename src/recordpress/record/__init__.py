@@ -21,6 +21,7 @@ and back::
 also open to other packages of recordpress.
 """
 
+from recordpress._lazy import publish
 from recordpress.record._batch import Batch, BatchIterator, read_batches
 from recordpress.record._control import ControlRecord, control_record
 from recordpress.record._records import Record, summarize_records as summarize_records
@@ -42,3 +43,5 @@ __all__ = [
     "recompress",
     "write_records",
 ]
+
+publish(__name__, __all__, globals())

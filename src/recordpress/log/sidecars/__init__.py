@@ -1,6 +1,7 @@
 """Files next to a segment, one module per kind (Kafka's storage.internals.log)."""
 
 from recordpress._file_names import TopicPartition
+from recordpress._lazy import publish
 from recordpress.log.sidecars.checkpoints import (
     EpochEntry,
     read_leader_epochs,
@@ -43,3 +44,5 @@ __all__ = [
     "write_time_index",
     "write_transaction_index",
 ]
+
+publish(__name__, __all__, globals())
