@@ -24,6 +24,7 @@ LIBRARIES = {
     "codecs._snappy": (),
     "codecs._lz4": ("liblz4",),
     "codecs._zstd": ("libzstd",),
+    "codecs._zstd_parameters": ("libzstd",),
     "codecs._registry": (),
     "codecs._zstd_dictionary": ("libzstd",),
     "codecs.table": (),

@@ -40,11 +40,24 @@ CompressionType: TypeAlias = Literal["none", "gzip", "snappy", "lz4", "zstd"]
 Integer: TypeAlias = SupportsIndex
 """An int or a NumPy integer. A bool is rejected, although type checkers accept it."""
 
-Level: TypeAlias = SupportsIndex | Literal["kafka-default"] | None
+
+class _ZstdParameters(Protocol):
+    """Shape of `recordpress.ZstdParameters`, which this module cannot import."""
+
+    @property
+    def level(self) -> int: ...
+    @property
+    def window_log(self) -> int | None: ...
+    @property
+    def strategy(self) -> str | None: ...
+
+
+Level: TypeAlias = SupportsIndex | _ZstdParameters | Literal["kafka-default"] | None
 """Level on the codec's own scale. None and "kafka-default" mean the default level of Kafka's clients.
 
 gzip has -1 and 1 to 9 (-1, the default, is 6), and zstd -131072 to 22 (default 3). lz4 has 1 to 17, where 9, the
 default, is the fast compressor and every other is LZ4 HC. The other codecs have no levels (KIP-390).
+`recordpress.ZstdParameters` is a level of zstd with another window or strategy.
 """
 
 Time: TypeAlias = SupportsIndex | datetime | str

@@ -23,6 +23,13 @@ def test_ranges(candidates: str, expected: list[tuple[str, int | None]]) -> None
     assert list(parse_candidates(candidates)) == expected
 
 
+def test_parameters_are_for_all_levels_of_their_part() -> None:
+    found = parse_candidates("zstd,1-2,windowLog=17,strategy=fast/zstd,windowLog=20/zstd,1")
+    assert [str(setting) for setting in found] == [
+        "zstd 1,windowLog=17,strategy=fast", "zstd 2,windowLog=17,strategy=fast", "zstd 3,windowLog=20", "zstd 1"
+    ]  # fmt: skip
+
+
 def test_all_of_zstd_and_gzip() -> None:
     assert len(parse_candidates("zstd,1-22/gzip,1-9")) == 31
 
@@ -36,6 +43,9 @@ def test_all_of_zstd_and_gzip() -> None:
         ("zstd,1-", "not of the form"),
         ("zstd,1-2-3", "not of the form"),
         ("gzip,0-3", "level"),
+        ("gzip,windowLog=20", "gzip has no windowLog"),
+        ("zstd,3,windowLog=28", "Kafka's readers refuse a larger window"),
+        ("zstd,workers=2", "not 'workers=2'"),
         ("snappy,1-2", "level"),
     ],
 )

@@ -24,6 +24,7 @@ CELL = [
     "decompressMbS",
     "cpuSecondsPerMillion",
     "cpuRatio",
+    "decoderBytes",
 ]
 
 

@@ -13,7 +13,7 @@ from recordpress.codecs.table import CodecTable
 from recordpress.typing import CompressionType
 
 ROOMS = Path(recordpress.__file__).parent
-OWN = {"_gzip.pyx", "_snappy.pyx", "_lz4.pyx", "_zstd.pyx", "table.pxd", "table.pyx"}
+OWN = {"_gzip.pyx", "_snappy.pyx", "_lz4.pyx", "_zstd.pyx", "choice.py", "table.pxd", "table.pyx"}
 OPTION = r"lz4_header_(?:checksum|errors?)\b"  # as callers name it
 NAMES = re.compile(rf"gzip|snappy|(?!{OPTION})lz4|zstd|xerial", re.IGNORECASE)
 RECORDS = [b"record %d" % i for i in range(300)]

@@ -19,6 +19,7 @@ CAMEL_CASE = re.compile("[a-z][a-zA-Z0-9]*")
 MODULES = ("", ".analysis", ".broker", ".codecs", ".dictionaries", ".log", ".producer")
 IN_MEMORY = {"read_columns", "iter_columns"}  # of one response: a thread costs more than it saves
 OF_ONE_CODEC = {  # zstd, or the batches'
+    "ZstdParameters",
     "train",
     "train_values",
     "DictionaryCodec",

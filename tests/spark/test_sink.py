@@ -282,7 +282,7 @@ def test_overwrite_replaces_the_topics_that_are_written(tmp_path: Path, caplog: 
         ([VALUE], {"topic": ".."}, r"'\.\.' is not the name of a topic"),
         ([VALUE], {"partitions": "0"}, "option partitions must be a number from 1"),
         ([VALUE], {"compression.type": "brotli"}, "must be none, gzip, snappy, lz4, zstd or pluggable"),
-        ([VALUE], {"compression.level": "x"}, r"compression\.level must be a number"),
+        ([VALUE], {"compression.level": "x"}, r"option compression\.level: level must be a number"),
         ([VALUE], {"compression.level": "99"}, r"option compression\.level: level of zstd must be between"),
         ([VALUE], {"compression.type": ""}, r"compression\.type must be none, gzip"),
         ([VALUE], {"writeId": "x" * 1001}, "writeId must have 1 to 1000 characters"),

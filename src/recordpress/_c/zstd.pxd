@@ -2,7 +2,8 @@
 
 cdef extern from * nogil:
     """
-    /* ZSTD_getCParams: the window that a level has when the size is unknown; and ZSTD_c_srcSizeHint */
+    /* ZSTD_getCParams: the window that a level has when the size is unknown; ZSTD_c_srcSizeHint;
+       ZSTD_estimateDCtxSize */
     #define ZSTD_STATIC_LINKING_ONLY
     #include <zstd.h>
     #include <zstd_errors.h>
@@ -32,6 +33,8 @@ cdef extern from * nogil:
         ZSTD_c_compressionLevel
         ZSTD_c_contentSizeFlag
         ZSTD_c_srcSizeHint
+        ZSTD_c_strategy
+        ZSTD_c_windowLog
     ctypedef enum ZSTD_EndDirective:
         ZSTD_e_continue
         ZSTD_e_flush
@@ -61,6 +64,7 @@ cdef extern from * nogil:
     ZSTD_DCtx* ZSTD_createDCtx()
     size_t ZSTD_freeDCtx(ZSTD_DCtx*)
     size_t ZSTD_sizeof_DCtx(const ZSTD_DCtx*)
+    size_t ZSTD_estimateDCtxSize()
     size_t ZSTD_DCtx_reset(ZSTD_DCtx*, ZSTD_ResetDirective)
     size_t ZSTD_decompress_usingDDict(ZSTD_DCtx*, void* dst, size_t capacity, const void* src, size_t size,
                                       const ZSTD_DDict*)

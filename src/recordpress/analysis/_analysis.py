@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from recordpress._html import html_table
 from recordpress._json_keys import camel_keys
+from recordpress.codecs import ZstdParameters
+from recordpress.codecs.choice import level_as_json
 from recordpress.log import Estimate, Finding
 
 DAY = 86_400  # seconds
@@ -52,7 +54,7 @@ class Cell:
     Attributes
     ----------
     compression_type : str
-    level : int | None
+    level : int | ZstdParameters | None
         As `recordpress.write_columns` takes it; None is what Kafka's clients use.
     batch_records : int | None
         Records per batch; None at the stored depth, if that varies.
@@ -77,7 +79,7 @@ class Cell:
     """
 
     compression_type: str
-    level: int | None
+    level: int | ZstdParameters | None
     batch_records: int | None
     depth: float
     input_bytes: int
@@ -104,6 +106,14 @@ class Cell:
         return self.output_bytes / self.records
 
     @property
+    def decoder_bytes(self) -> int | None:
+        """Memory in which Kafka's reader decompresses a batch of zstd; None for other codecs."""
+        if self.compression_type != "zstd":
+            return None
+        parameters = self.level if isinstance(self.level, ZstdParameters) else ZstdParameters(self.level)
+        return parameters.decoder_bytes
+
+    @property
     def cpu_seconds_per_million(self) -> float:
         """CPU time to write a million records as compressed batches."""
         return self.cpu_ratio * self.encode_seconds / self.records * 1e6
@@ -123,7 +133,7 @@ class Cell:
         """Return the cell for JSON."""
         return {
             "compressionType": self.compression_type,
-            "level": self.level,
+            "level": level_as_json(self.level),
             "batchRecords": self.batch_records,
             "batchBytes": self.batch_bytes,
             "inputBytes": self.input_bytes,
@@ -133,6 +143,7 @@ class Cell:
             "decompressMbS": self.speed.decompress_mb_s,
             "cpuSecondsPerMillion": self.cpu_seconds_per_million,
             "cpuRatio": self.cpu_ratio,
+            "decoderBytes": self.decoder_bytes,
         }
 
 
@@ -185,7 +196,7 @@ class Analysis:
             (
                 "*" if cell.is_best else "",
                 cell.compression_type,
-                cell.level,
+                level_as_json(cell.level),
                 cell.batch_records,
                 f"{cell.ratio:.2f}",
                 f"{cell.speed.compress_mb_s:,.0f}",

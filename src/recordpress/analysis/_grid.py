@@ -1,4 +1,4 @@
-"""Parser of codecs and levels in lzbench's form, with ranges: ``zstd,1-3,19/lz4/gzip,6``."""
+"""Parser of codecs and levels in lzbench's form, with ranges: ``zstd,1-3,19/lz4/gzip,6/zstd,19,windowLog=20``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from typing import Any, NamedTuple, get_args
 
 from recordpress._arguments import shown_value
-from recordpress.codecs import CodecRegistry
-from recordpress.codecs.choice import CodecChoice
+from recordpress.codecs import CodecRegistry, ZstdParameters
+from recordpress.codecs.choice import CodecChoice, parse_level
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.typing import CompressionType
 
@@ -28,7 +28,7 @@ class Setting(NamedTuple):
     """
 
     compression_type: str
-    level: int | None
+    level: int | ZstdParameters | None
 
     @property
     def is_kafkas(self) -> bool:
@@ -46,7 +46,7 @@ def parse_candidates(candidates: str, codecs: CodecRegistry | None = None) -> tu
     ----------
     candidates : str
         Codecs with ``/`` between them, each with its levels, or ranges of at most 100 levels, after commas; without
-        levels, Kafka's own.
+        levels, Kafka's own. ``windowLog=`` and ``strategy=`` after the levels of zstd are for all of them.
     codecs : CodecRegistry, optional
         Codec plug-ins, which may be named too.
 
@@ -60,6 +60,8 @@ def parse_candidates(candidates: str, codecs: CodecRegistry | None = None) -> tu
     >>> from recordpress.analysis import parse_candidates
     >>> [str(setting) for setting in parse_candidates("zstd,1-3,19/lz4")]
     ['zstd 1', 'zstd 2', 'zstd 3', 'zstd 19', 'lz4']
+    >>> [str(setting) for setting in parse_candidates("zstd,3,9,windowLog=17")]
+    ['zstd 3,windowLog=17', 'zstd 9,windowLog=17']
     """
     if not isinstance(candidates, str):
         message = f"candidates must be text, not {type(candidates).__name__}"
@@ -70,12 +72,13 @@ def parse_candidates(candidates: str, codecs: CodecRegistry | None = None) -> tu
 
 def _settings(part: str, candidates: str, codecs: CodecRegistry | None) -> list[Setting]:
     codec, *words = (word.strip() for word in part.split(","))
-    ranges = [_LEVELS.fullmatch(word) for word in words]
+    named = [word for word in words if "=" in word]
+    ranges = [_LEVELS.fullmatch(word) for word in words if "=" not in word]
     if not codec or not all(ranges):
         raise InvalidArgumentError(
             f"candidates={shown_value(candidates)} is not of the form zstd,1-3,19/lz4/gzip,6", field="candidates"
         )
-    settings: list[Setting] = [] if ranges else [Setting(codec, None)]
+    settings: list[Setting] = [] if ranges else [Setting(codec, _level(named, candidates))]
     for found in filter(None, ranges):
         first, last = int(found[1]), int(found[2] or found[1])
         if not 0 <= last - first < _MAX_RANGE:
@@ -83,10 +86,19 @@ def _settings(part: str, candidates: str, codecs: CodecRegistry | None) -> list[
                 f"{found[0]} is not a range of 1 to {_MAX_RANGE} levels, from the lowest to the highest",
                 field="candidates",
             )
-        settings += (Setting(codec, level) for level in range(first, last + 1))
+        settings += (Setting(codec, _level([str(level), *named], candidates)) for level in range(first, last + 1))
     for setting in settings:
         _check(setting, codecs)
     return settings
+
+
+def _level(words: list[str], candidates: str) -> int | ZstdParameters | None:
+    try:
+        return parse_level(",".join(words)) if words else None
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(
+            f"candidates={shown_value(candidates)}: {error.message}", field="candidates"
+        ) from None
 
 
 def _check(setting: Setting, codecs: Any) -> None:

@@ -15,6 +15,8 @@ from recordpress.analysis._analysis import DAY, Cell
 from recordpress.analysis._grid import Setting
 from recordpress.analysis._measure import Size
 from recordpress.analysis._rate import Rate
+from recordpress.codecs import ZstdParameters
+from recordpress.codecs.choice import level_as_json
 from recordpress.codecs.table import CodecTable
 from recordpress.producer.settings import LINGER_MS, batch_size_of, linger_ms_of
 
@@ -117,7 +119,7 @@ def recommend(choice: Choice, by_depth: Mapping[int, Size], cells: Sequence[Cell
     settings = _settings(chosen, now)
     return {
         "compression_type": chosen.compression_type,
-        "level": chosen.level,
+        "level": level_as_json(chosen.level),
         "batch_records": chosen.batch_records,
         "depth": chosen.depth,
         "ratio": chosen.ratio,
@@ -139,7 +141,8 @@ def _settings(chosen: Cell, now: Situation) -> dict[str, str | int]:
     if not Setting(chosen.compression_type, chosen.level).is_kafkas:
         settings = {"compression.type": "pluggable", "pluggable.factory.plugin": chosen.compression_type}  # KIP-984
     if chosen.level is not None and chosen.compression_type in _WITH_LEVEL:
-        settings[f"compression.{chosen.compression_type}.level"] = chosen.level
+        level = chosen.level.level if isinstance(chosen.level, ZstdParameters) else chosen.level
+        settings[f"compression.{chosen.compression_type}.level"] = level
     settings["batch.size"] = _batch_size(chosen)
     settings["linger.ms"] = _linger_ms(chosen, now)
     return settings
@@ -192,6 +195,8 @@ def _warnings(choice: Choice, by_depth: Mapping[int, Size], now: Situation) -> l
     if choice.ties:
         others = ", ".join(f"{Setting(one.compression_type, one.level)} at {one.depth:g}x" for one in choice.ties)
         found.append(f"the measurement does not tell {others} from it, and it is smaller")
+    if isinstance(chosen.level, ZstdParameters):
+        found.append("Kafka's producers have no setting for windowLog or strategy: only recordpress writes with them")
     if is_shallow(by_depth):
         ratios = ", ".join(
             f"{depth}x: {size.input_bytes / size.output_bytes:.2f}" for depth, size in sorted(by_depth.items())

@@ -7,6 +7,7 @@ from html import escape
 
 from recordpress.analysis._analysis import Analysis, Cell
 from recordpress.analysis.html import LogAxis, Plot, figures, page, percent, plot, settings, size, table
+from recordpress.codecs.choice import level_as_json
 from recordpress.log.copy.savings import Saving, savings_by_topic
 
 _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 390, 52, 16, 26, 46
@@ -79,7 +80,7 @@ def _chosen(found: Analysis) -> Cell:
     return next(
         cell
         for cell in found.cells
-        if (cell.compression_type, cell.level, cell.depth)
+        if (cell.compression_type, level_as_json(cell.level), cell.depth)
         == (advice["compression_type"], advice["level"], advice["depth"])
     )
 

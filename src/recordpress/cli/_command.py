@@ -15,7 +15,7 @@ from recordpress._arguments import MOST_THREADS
 from recordpress._threads import cores
 from recordpress._version import NEWEST_KAFKA
 from recordpress.cli._outcome import quoted
-from recordpress.cli._parameters import SIZE, Codec, Paths
+from recordpress.cli._parameters import SIZE, Codec, Level, Paths
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.log import Log
@@ -220,7 +220,7 @@ def copy_options(codec_help: str, dry_run_help: str, codec_required: bool) -> Ca
         for option in reversed(
             (
                 compression_type(codec_help, required=codec_required),
-                click.option("--level", type=int, help="Codec level; default: that of Kafka's Java producer."),
+                level("Codec level"),
                 threads("Number of worker threads."),
                 click.option(
                     "--no-resume",
@@ -245,6 +245,16 @@ def compression_type(text: str, default: str | None = None, **settings: Any) -> 
     if default is not None:
         settings |= {"default": default, "show_default": True}
     return click.option("--compression-type", "--codec", type=Codec(), help=text, **settings)
+
+
+def level(text: str) -> Callable[[_Function], _Function]:
+    """Add --level."""
+    return click.option(
+        "--level",
+        type=Level(),
+        help=f"{text}; zstd's may have parameters: 19,windowLog=20,strategy=btopt. Default: that of Kafka's Java "
+        "producer.",
+    )
 
 
 def index_interval(function: _Function) -> _Function:

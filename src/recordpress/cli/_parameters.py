@@ -12,7 +12,10 @@ from click.shell_completion import CompletionItem
 
 from recordpress._arguments import INT64_MAX, hint
 from recordpress._file_names import refuse_url
+from recordpress.codecs import ZstdParameters
+from recordpress.codecs.choice import parse_level
 from recordpress.codecs.table import CodecTable
+from recordpress.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     _Type: TypeAlias = click.ParamType[Any]
@@ -67,6 +70,18 @@ class Codec(click.Choice):  # type: ignore[type-arg]
         if value not in _CODECS and (near := hint(value, _CODECS)):
             self.fail(f"{value!r} is not a codec{near}", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class Level(_Type):
+    """Level of a codec: ``9``, for zstd also ``19,windowLog=20,strategy=btopt``."""
+
+    name = "level"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | ZstdParameters:
+        try:
+            return parse_level(value) if isinstance(value, str) else value
+        except InvalidArgumentError as error:
+            self.fail(error.message, param, ctx)
 
 
 class Share(_Type):

@@ -22,6 +22,7 @@ from recordpress.codecs._lz4 import break_lz4_header, fix_lz4_header
 from recordpress.codecs._registry import CodecRegistry
 from recordpress.codecs._stream import Compressor, Decompressor, compressor, decompressor
 from recordpress.codecs._zstd_dictionary import DEFAULT_DICTIONARY_SIZE, Dictionary, dictionary_id, train_values
+from recordpress.codecs._zstd_parameters import ZstdParameters
 
 __all__ = [
     "DEFAULT_DICTIONARY_SIZE",
@@ -30,6 +31,7 @@ __all__ = [
     "Compressor",
     "Decompressor",
     "Dictionary",
+    "ZstdParameters",
     "break_lz4_header",
     "compress",
     "compress_bound",

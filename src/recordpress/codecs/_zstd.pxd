@@ -1,7 +1,7 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from recordpress._c.wire cimport rp_error
-from recordpress._c.zstd cimport ZSTD_CCtx, ZSTD_DCtx, ZSTD_DDict, ZSTD_inBuffer
+from recordpress._c.zstd cimport ZSTD_CCtx, ZSTD_DCtx, ZSTD_DDict, ZSTD_getCParams, ZSTD_inBuffer
 from recordpress.codecs._zstd_frames cimport LONGEST_HEADER, frame_walk
 from recordpress.codecs.codec cimport codec, codec_stream, codec_unit
 
@@ -12,6 +12,7 @@ ctypedef struct zstd_state:
     ZSTD_DCtx* decompressor
     bint grown                # one of the two may have become very large
     bint hinted               # the compressor knows a size
+    bint tuned                # it has a window or a strategy other than the level's
 
 
 ctypedef struct known_dictionary:
@@ -33,6 +34,44 @@ ctypedef struct zstd_stream:
     bint begun                     # with dictionaries alone: libzstd has the frame's header
     uint8_t* held                  # NULL, or the frame's bytes: see hold
     frame_walk walk                # over those
+
+
+# A level with a window or a strategy in place of its own is one int (see ZstdParameters), as a row's calls take it: the
+# level counts from the lowest, and the others are in the bits above it, so that it is larger than any level.
+cdef enum:
+    LEVEL_MIN = -131072
+    LEVEL_MAX = 22
+    LEVEL_BITS = 18
+    WINDOW_BITS = 5
+
+
+cdef inline int packed_level(int level, int window_log, int strategy) noexcept nogil:
+    """Return the int; 0 stands for the level's own window or strategy."""
+    cdef int others = strategy << WINDOW_BITS | window_log
+    return others << LEVEL_BITS | (level - LEVEL_MIN) if others else level
+
+
+cdef inline bint is_packed(int level) noexcept nogil:
+    return level > LEVEL_MAX
+
+
+cdef inline int plain_level(int level) noexcept nogil:
+    return (level & ((1 << LEVEL_BITS) - 1)) + LEVEL_MIN if is_packed(level) else level
+
+
+cdef inline int own_window_log(int level) noexcept nogil:
+    """Return the window that was packed, 0 for the level's own."""
+    return level >> LEVEL_BITS & ((1 << WINDOW_BITS) - 1) if is_packed(level) else 0
+
+
+cdef inline int own_strategy(int level) noexcept nogil:
+    """Return the strategy that was packed, 0 for the level's own."""
+    return level >> (LEVEL_BITS + WINDOW_BITS) if is_packed(level) else 0
+
+
+cdef inline int window_log_of(int level) noexcept nogil:
+    """Return the window of a frame of unknown size."""
+    return own_window_log(level) or <int>ZSTD_getCParams(plain_level(level), 0, 0).windowLog
 
 
 cdef void zstd_row(codec* row) noexcept

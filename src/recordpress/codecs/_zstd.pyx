@@ -11,14 +11,13 @@ from recordpress._c.wire cimport (
     RP_ZSTD_DICT_MISSING, RP_ZSTD_HEADER, RP_ZSTD_SHORT, rp_error, rp_fail,
 )
 from recordpress._c.zstd cimport (
-    ZSTD_CCtx_reset, ZSTD_CCtx_setParameter, ZSTD_DCtx, ZSTD_DCtx_reset, ZSTD_DDict, ZSTD_EndDirective,
-    ZSTD_ErrorCode, ZSTD_c_compressionLevel, ZSTD_c_contentSizeFlag, ZSTD_c_srcSizeHint, ZSTD_compress2,
-    ZSTD_compressBound, ZSTD_compressStream2, ZSTD_createCCtx, ZSTD_createDCtx, ZSTD_DCtx_refDDict,
+    ZSTD_CCtx_reset, ZSTD_CCtx_setParameter, ZSTD_DCtx, ZSTD_DCtx_reset, ZSTD_DDict, ZSTD_EndDirective, ZSTD_ErrorCode,
+    ZSTD_c_compressionLevel, ZSTD_c_contentSizeFlag, ZSTD_c_srcSizeHint, ZSTD_c_strategy, ZSTD_c_windowLog,
+    ZSTD_compress2, ZSTD_compressBound, ZSTD_compressStream2, ZSTD_createCCtx, ZSTD_createDCtx, ZSTD_DCtx_refDDict,
     ZSTD_decompress_usingDDict, ZSTD_decompressStream, ZSTD_e_continue, ZSTD_e_end, ZSTD_e_flush,
     ZSTD_error_checksum_wrong, ZSTD_error_dstSize_tooSmall, ZSTD_error_frameParameter_unsupported,
-    ZSTD_error_memory_allocation, ZSTD_error_prefix_unknown, ZSTD_freeCCtx, ZSTD_freeDCtx, ZSTD_getCParams,
-    ZSTD_getErrorCode, ZSTD_inBuffer, ZSTD_isError, ZSTD_outBuffer, ZSTD_reset_session_only, ZSTD_sizeof_CCtx,
-    ZSTD_sizeof_DCtx,
+    ZSTD_error_memory_allocation, ZSTD_error_prefix_unknown, ZSTD_freeCCtx, ZSTD_freeDCtx, ZSTD_getErrorCode,
+    ZSTD_inBuffer, ZSTD_isError, ZSTD_outBuffer, ZSTD_reset_session_only, ZSTD_sizeof_CCtx, ZSTD_sizeof_DCtx,
 )
 from recordpress.codecs._output cimport output_room
 from recordpress.codecs._zstd_frames cimport (
@@ -253,7 +252,11 @@ cdef int ready_compressor(void** state, int level, rp_error* err) noexcept nogil
         return rp_fail(err, RP_NO_MEMORY, -1, 0, 0)
     own.grown = own.grown or level > <int>SMALL_LEVEL
     ZSTD_CCtx_reset(own.compressor, ZSTD_reset_session_only)
-    ZSTD_CCtx_setParameter(own.compressor, ZSTD_c_compressionLevel, level)
+    ZSTD_CCtx_setParameter(own.compressor, ZSTD_c_compressionLevel, plain_level(level))
+    if own.tuned or is_packed(level):  # parameters outlive the reset; 0 is the level's own
+        ZSTD_CCtx_setParameter(own.compressor, ZSTD_c_windowLog, own_window_log(level))
+        ZSTD_CCtx_setParameter(own.compressor, ZSTD_c_strategy, own_strategy(level))
+        own.tuned = is_packed(level)
     if own.hinted:
         ZSTD_CCtx_setParameter(own.compressor, ZSTD_c_srcSizeHint, 0)
         own.hinted = False
@@ -276,7 +279,7 @@ cdef int zstd_encode(const codec* row, void** state, int level, int magic, bint 
     written = ZSTD_compress2((<zstd_state*>state[0]).compressor, dst, capacity, src, size)
     if ZSTD_isError(written):
         return compress_failed(written, err)
-    dst[WINDOW_AT] = <uint8_t>((ZSTD_getCParams(level, 0, 0).windowLog - WINDOW_LOG_MIN) << 3)
+    dst[WINDOW_AT] = <uint8_t>((window_log_of(level) - WINDOW_LOG_MIN) << 3)
     produced[0] = end_with_empty_block(dst, written)
     return RP_OK
 
@@ -525,8 +528,8 @@ cdef void zstd_row(codec* row) noexcept:
     row.name = "zstd"
     row.least_magic = 2   # KIP-110
     row.has_levels = True
-    row.level_min = -131072
-    row.level_max = 22
+    row.level_min = LEVEL_MIN
+    row.level_max = LEVEL_MAX
     row.level_default = 3
     row.gil_kept = 1 << 11
     row.expect = zstd_expect

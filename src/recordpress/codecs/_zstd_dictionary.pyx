@@ -23,9 +23,9 @@ from recordpress._c.zstd cimport (
     ZSTD_outBuffer, ZSTD_reset_session_only, ZSTD_sizeof_CDict, ZSTD_sizeof_DDict,
 )
 from recordpress.codecs._zstd cimport (
-    compress_failed, decoder_failed, find_dictionary, hold, hold_piece, is_wide, known_dictionaries, known_dictionary,
-    read_piece, read_whole, ready_compressor, ready_decompressor, refer_to_dictionary, zstd_row, zstd_state,
-    zstd_stream,
+    LEVEL_MAX, LEVEL_MIN, compress_failed, decoder_failed, find_dictionary, hold, hold_piece, is_packed, is_wide,
+    known_dictionaries, known_dictionary, read_piece, read_whole, ready_compressor, ready_decompressor,
+    refer_to_dictionary, zstd_row, zstd_state, zstd_stream,
 )
 from recordpress.codecs._zstd_frames cimport dictionary_of, read_frame, read_head
 from recordpress.codecs.codec cimport codec, codec_stream, codec_unit, level_or_default
@@ -45,8 +45,6 @@ cdef enum:
     LEAST_SAMPLES = 7           # zstd selects from three quarters of them, which must be five, and tries it on the rest
     MOST_SAMPLE_BYTES = 1 << 30
     DEFAULT_LEVEL = 3
-    LEVEL_MIN = -131072
-    LEVEL_MAX = 22
     # ids below are for a registry that does not exist yet, as are those from 2^31 on (RFC 8878 section 3.1.1.1.3)
     ID_MIN = 1 << 15
     ID_MAX = 0x7FFFFFFF
@@ -128,7 +126,7 @@ cdef int dictionary_encode(const codec* row, void** state, int level, int magic,
     """Write one frame with its content size and the dictionary's id, as zstd's own tools do. Without Java's empty last
     block it is three bytes smaller, which matters for a value."""
     cdef loaded_dictionary* d = <loaded_dictionary*>row.object
-    cdef bint large = size >= LARGE and size >= LARGE_FACTOR * d.size
+    cdef bint large = is_packed(level) or (size >= LARGE and size >= LARGE_FACTOR * d.size)
     cdef ZSTD_CDict* tables = NULL if large else encoder_of(d, level_or_default(row, level))
     cdef ZSTD_CCtx* compressor
     if tables == NULL and not large:

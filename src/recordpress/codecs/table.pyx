@@ -16,6 +16,7 @@ from recordpress.codecs._registry cimport CodecRegistry, Plugin, object_row, tak
 from recordpress.codecs._snappy cimport snappy_row
 from recordpress.codecs._zstd cimport zstd_row
 from recordpress.codecs._zstd_dictionary cimport dictionary_set
+from recordpress.codecs._zstd_parameters cimport ZstdParameters
 from recordpress.codecs.codec cimport CODEC_IDS, CODEC_ROWS, LEVEL_DEFAULT, codec
 
 import sys
@@ -148,11 +149,15 @@ cdef int level_given(const codec* row, object level) except? -1:
     if isinstance(level, str) and level == "kafka-default":
         return LEVEL_DEFAULT
     name = row.name.decode("ascii")
+    if type(level) is ZstdParameters:
+        if row.id != RP_ZSTD:
+            raise InvalidArgumentError(f"{name} has no windowLog or strategy: only zstd has them", field="level")
+        return (<ZstdParameters>level).packed
     if not row.has_levels:
         raise InvalidArgumentError(f"{name} has no levels: omit level", field="level")
     if PyBool_Check(level) or not PyIndex_Check(level):
-        raise ArgumentTypeError(f'level must be an int, None or "kafka-default", not {type(level).__name__}',
-                                field="level")
+        raise ArgumentTypeError('level must be an int, None, "kafka-default" or ZstdParameters, '
+                                f"not {type(level).__name__}", field="level")
     try:
         number = integer_of(level, "level", -INT32_MAX, INT32_MAX)
     except InvalidArgumentError:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from recordpress._arguments import integer
 from recordpress.codecs import Dictionary, compress, decompress
 from recordpress.codecs.choice import CodecChoice
 from recordpress.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
     from recordpress.codecs.dictionary_types import Dictionaries
-    from recordpress.typing import Level
+    from recordpress.typing import Integer, Level
 
 _LEVEL_MIN, _LEVEL_MAX, _LEVEL = -131072, 22, 3  # of zstd
 _MOST = 2_147_483_647  # of what decompress takes as a cap
@@ -55,7 +55,11 @@ class DictionaryCodec:
     name = "zstd-dict"
 
     def __init__(
-        self, dictionary: Dictionary, dictionaries: Dictionaries | None = None, *, level: Level = None
+        self,
+        dictionary: Dictionary,
+        dictionaries: Dictionaries | None = None,
+        *,
+        level: Integer | Literal["kafka-default"] | None = None,
     ) -> None:
         if not isinstance(dictionary, Dictionary):
             raise ArgumentTypeError(
@@ -66,7 +70,10 @@ class DictionaryCodec:
         decompress(b"", "zstd", dictionaries={} if dictionaries is None else dictionaries)
         self.dictionary = dictionary
         self.dictionaries = dictionaries
-        self.levels = (_LEVEL_MIN, _LEVEL_MAX, _LEVEL if level is None or isinstance(level, str) else index(level))
+        preferred = (
+            _LEVEL if level is None or isinstance(level, str) else integer(level, "level", _LEVEL_MIN, _LEVEL_MAX)
+        )
+        self.levels = (_LEVEL_MIN, _LEVEL_MAX, preferred)
 
     def compress(self, data: bytes, level: Level = None) -> bytes:
         """Compress to one frame."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _RESULT = schema_of(
-    "topic string, compressionType string, level int, bytes long, sampledBytes long, sampledRecords long, "
+    "topic string, compressionType string, level string, bytes long, sampledBytes long, sampledRecords long, "
     "ratio double, ratioBefore double, bytesAfter long, savedBytes long, saved double, cpuSeconds double, "
     "findings array<string>"
 )
@@ -97,7 +97,7 @@ def _rows(topic: str | None, found: TopicEstimate, settings: tuple[Setting, ...]
         after = found.bytes_after(size)
         yield row | {
             "compressionType": setting.compression_type,
-            "level": setting.level,
+            "level": None if setting.level is None else str(setting.level),
             "sampledBytes": found.stored_bytes,
             "sampledRecords": found.records,
             "ratio": size.input_bytes / size.output_bytes,

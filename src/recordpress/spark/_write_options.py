@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from recordpress._arguments import INT32_MAX
-from recordpress.codecs import CodecRegistry
-from recordpress.codecs.choice import CodecChoice
+from recordpress.codecs import CodecRegistry, ZstdParameters
+from recordpress.codecs.choice import CodecChoice, parse_level
 from recordpress.codecs.table import CodecTable
 from recordpress.errors import InvalidArgumentError
 from recordpress.log.publish.commit_staged import Scope
@@ -46,11 +46,11 @@ def _path(given: RawOptions) -> str:
     return paths[0]
 
 
-def _level(name: str, value: str) -> int:
+def _level(name: str, value: str) -> int | ZstdParameters:
     try:
-        return int(value[:20])
-    except ValueError:
-        raise InvalidArgumentError(f"option {name} must be a number, not {value[:50]!r}", field=name) from None
+        return parse_level(value)
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(f"option {name}: {error.message}", field=name) from None
 
 
 @documented
@@ -89,8 +89,11 @@ class WriteOptions:
         codecs,
         "Codecs to import, as package.module:attribute between commas. Executors import them too.",
     )
-    level: int | None = option(
-        "compression.level", _level, "Level on the codec's own scale.", shown="that of Kafka's Java producer"
+    level: int | ZstdParameters | None = option(
+        "compression.level",
+        _level,
+        "Level on the codec's own scale. zstd's may have a window and a strategy: 19,windowLog=20,strategy=btopt.",
+        shown="that of Kafka's Java producer",
     )
     batch_size: int = option(
         "batch.size",

@@ -34,7 +34,8 @@ _TIMING = ("fastest", "median")
 @paths
 @click.option(
     "--candidates", "-e", metavar="CODECS", default=DEFAULT_CANDIDATES, show_default=True,
-    help="Codecs separated by /, each with levels or ranges of them after commas: zstd,1-3,19/lz4.",
+    help="Codecs separated by /, each with levels or ranges of them after commas, and zstd's parameters after those: "
+    "zstd,1-3,19/lz4/zstd,19,windowLog=20,strategy=btopt.",
 )  # fmt: skip
 @click.option(
     "--depth", "depths", metavar="N", multiple=True, type=click.IntRange(1, 10_000), default=(1, 10), show_default=True,

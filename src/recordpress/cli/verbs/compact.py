@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from recordpress._json_keys import camel_keys
-from recordpress.cli._command import as_json, codec_plugins, compression_type, threads, verb
+from recordpress.cli._command import as_json, codec_plugins, compression_type, level, threads, verb
 from recordpress.cli._findings import plural
 from recordpress.cli._outcome import CLEAN
 from recordpress.cli._output import count, percent, print_json, print_table, say, shown, size
@@ -39,7 +39,7 @@ from recordpress.log import compact
     help="The max.message.bytes of the topic: no joined batch is larger.",
 )
 @compression_type("Codec of the new segments; default: as each batch.")
-@click.option("--level", type=int, help="Codec level, with --codec; default: that of Kafka's Java producer.")
+@level("Codec level, with --codec")
 @click.option("--include-active-segment", is_flag=True, help="Also merge the last segment of each partition.")
 @threads("Number of segments that are made at a time.")
 @codec_plugins

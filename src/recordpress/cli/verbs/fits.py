@@ -9,7 +9,16 @@ import click
 
 import recordpress
 from recordpress.analysis import Fits, Rejection
-from recordpress.cli._command import Sources, as_json, broker_version, codec_plugins, compression_type, paths, verb
+from recordpress.cli._command import (
+    Sources,
+    as_json,
+    broker_version,
+    codec_plugins,
+    compression_type,
+    level,
+    paths,
+    verb,
+)
 from recordpress.cli._findings import plural, report_reading
 from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, print_json, print_table, say, shown, size
@@ -34,7 +43,7 @@ _ADVICE = {
 )  # fmt: skip
 @paths
 @compression_type("Producer codec.", "none")
-@click.option("--level", type=int, help="Codec level; default: that of Kafka's Java producer.")
+@level("Codec level")
 @click.option("--batch-size", type=SIZE, default=16384, show_default=True, help="The producer's batch.size.")
 @click.option(
     "--max-request-size", type=SIZE, default=1048576, show_default=True, help="The producer's max.request.size."

@@ -7,7 +7,16 @@ from typing import Any
 import click
 
 from recordpress.analysis import Simulation, simulate
-from recordpress.cli._command import Sources, as_json, codec_plugins, compression_type, paths, sample_options, verb
+from recordpress.cli._command import (
+    Sources,
+    as_json,
+    codec_plugins,
+    compression_type,
+    level,
+    paths,
+    sample_options,
+    verb,
+)
 from recordpress.cli._findings import report_reading
 from recordpress.cli._output import count, print_json, print_table, say, size
 from recordpress.cli._parameters import SIZE
@@ -23,7 +32,7 @@ from recordpress.codecs import CodecRegistry
 @paths
 @click.option("--batch-size", type=SIZE, default=16384, show_default=True, help="The producer's batch.size.")
 @compression_type("Producer codec.", "zstd")
-@click.option("--level", type=int, help="Codec level; default: that of Kafka's Java producer.")
+@level("Codec level")
 @click.option("--max-message-bytes", type=SIZE, help="The topics' max.message.bytes.  [default: --batch-size]")
 @sample_options
 @codec_plugins

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from recordpress.cli._command import Sources, as_json, codec_plugins, compression_type, paths, sample_size, verb
+from recordpress.cli._command import Sources, as_json, codec_plugins, compression_type, level, paths, sample_size, verb
 from recordpress.cli._findings import plural, print_skipped, report_reading
 from recordpress.cli._output import count, moment, print_json, print_table, say, size
 from recordpress.cli._parameters import SIZE
 from recordpress.cli._progress import Progress
 from recordpress.cli._savings import print_savings
-from recordpress.codecs import CodecRegistry
+from recordpress.codecs import CodecRegistry, ZstdParameters
 from recordpress.codecs.choice import CodecChoice
 from recordpress.log import LogStats, Partition, Share, stats_of
 from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES
@@ -34,7 +34,7 @@ _BAR = 40  # characters of the largest share: half of a terminal
 @click.option("--full", is_flag=True, help="Read large segments in object stores completely instead of samples.")
 @click.option("--savings", is_flag=True, help="Also estimate the sizes of copies that transcode would make.")
 @compression_type("Their codec.", "zstd")
-@click.option("--level", type=int, help="Level of the copies; default: that of Kafka's Java producer.")
+@level("Level of the copies")
 @click.option(
     "--batch-bytes",
     type=SIZE,
@@ -50,7 +50,7 @@ def command(
     full: bool,
     savings: bool,
     compression_type: str,
-    level: int | None,
+    level: int | ZstdParameters | None,
     batch_bytes: int,
     sample_bytes: int,
     codecs: CodecRegistry | None,

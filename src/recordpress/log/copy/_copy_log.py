@@ -68,7 +68,7 @@ from recordpress.log.copy.manifest import (
 from recordpress.log.publish.lease import is_lease
 from recordpress.log.publish.work_directory import WorkDirectory, exists, locked_work, refuse
 from recordpress.log.sidecars.producer_snapshot import ProducerState
-from recordpress.typing import Integer, Level
+from recordpress.typing import Integer
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log
 
@@ -125,9 +125,9 @@ class CopyJob(ABC):
         return copy_log(self, src, dst, resume, progress)
 
 
-def number_of(value: Level | Integer) -> int | None:
-    """Return a level or size for a manifest: an int, or None for a default."""
-    return None if value is None or isinstance(value, str) else int(value)
+def number_of(value: Integer | None) -> int | None:
+    """Return a size for a manifest; None for a default."""
+    return None if value is None else int(value)
 
 
 class CopyTask(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from recordpress._arguments import MOST_THREADS, integer
 from recordpress._file_names import PARTITION_METADATA
-from recordpress.codecs.choice import CodecChoice
+from recordpress.codecs.choice import CodecChoice, level_as_json
 from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
 from recordpress.files import FileSystem
 from recordpress.log._progress import Meter
@@ -20,7 +20,7 @@ from recordpress.log._segment import Partition, Segment
 from recordpress.log._transactions import unseen_records
 from recordpress.log.check.build_sidecars import epochs_of, producers_before, sidecar_files
 from recordpress.log.check.rebuild import SidecarBuilder
-from recordpress.log.copy._copy_log import CopyJob, copy_small_files, list_copied_segments, number_of
+from recordpress.log.copy._copy_log import CopyJob, copy_small_files, list_copied_segments
 from recordpress.log.copy._marks import NO_MARKS, Marks
 from recordpress.log.copy._recompress_threads import LOST, RecompressThreads
 from recordpress.log.copy._segment_copy import discard, pass_through
@@ -55,7 +55,7 @@ class ConvertJob(CopyJob):
         return {
             "magic": self.magic,
             "compression_type": self.codec.compression_type,
-            "level": number_of(self.codec.level),
+            "level": level_as_json(self.codec.level),
             "allow_loss": list(self.allow_loss),
         }
 

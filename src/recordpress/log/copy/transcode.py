@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 from recordpress._arguments import INT64_MAX, MOST_THREADS, choice, integer, time as time_of
-from recordpress.codecs.choice import CodecChoice
+from recordpress.codecs.choice import CodecChoice, level_as_json
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileSystem
 from recordpress.log._segment import Partition
@@ -71,7 +71,7 @@ class TranscodeJob(CopyJob):
     def options(self) -> dict[str, Any]:
         options = {
             "compression_type": self.codec.compression_type,
-            "level": number_of(self.codec.level),
+            "level": level_as_json(self.codec.level),
             "batch_bytes": number_of(self.batch_bytes),
             "min_gain": self.min_gain,
         }
