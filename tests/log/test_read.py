@@ -704,6 +704,9 @@ def test_a_frame_of_a_reader_is_refused() -> None:
     with pytest.raises(recordpress.ArgumentTypeError, match=r"For a pandas frame: to_pandas\(\)"):
         pandas.DataFrame(log.read(["offset"]))
     assert log.read(["offset"]).to_pandas().shape == (1634, 1)
+    with pytest.raises(recordpress.ArgumentTypeError, match=r"log\.batch_table\(\)\.to_pandas\(\)"):
+        pandas.DataFrame(log.batches())
+    assert len(log.batch_table().to_pandas()) == sum(1 for _ in log.batches())
 
 
 def test_messages_of_one_wrapper_that_have_one_offset_are_counted_as_they_are_read(tmp_path: Path) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from recordpress.codecs.table import PLUGGABLE, CodecTable
 from recordpress.columns import read_columns
+from recordpress.errors import ArgumentTypeError
 from recordpress.files import located
 from recordpress.log._log_order import Frontier
 from recordpress.log._segment import Partition, Segment
@@ -85,13 +86,25 @@ class LogBatch(NamedTuple):
         return None if value == _NULLS.get(name) else value
 
 
-def batches_of(
-    partitions: Iterable[Partition], check_crcs: bool, findings: list[Finding] | None = None
-) -> Iterator[LogBatch]:
-    """Yield every batch of every segment, including batches in more than one segment."""
-    for partition in partitions:
-        for segment in partition.segments:
-            yield from _batches_in(partition, segment, check_crcs, findings)
+class BatchIterator(Iterator[LogBatch]):
+    """Every batch of every segment, including batches in more than one segment."""
+
+    def __init__(self, partitions: Iterable[Partition], check_crcs: bool, findings: list[Finding] | None) -> None:
+        self._batches = (
+            batch
+            for partition in partitions
+            for segment in partition.segments
+            for batch in _batches_in(partition, segment, check_crcs, findings)
+        )
+
+    def __next__(self) -> LogBatch:
+        return next(self._batches)
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        """Raise an error: pandas would make a column of header objects."""
+        raise ArgumentTypeError(
+            "batches are not a NumPy array. For a pandas frame: log.batch_table().to_pandas()", field="log"
+        )
 
 
 def _batches_in(

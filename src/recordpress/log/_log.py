@@ -10,7 +10,7 @@ from recordpress._html import html_table
 from recordpress._threads import cores
 from recordpress.errors import ArgumentTypeError
 from recordpress.log._batch_table import table_of
-from recordpress.log._batches import LogBatch, batches_of, count_of
+from recordpress.log._batches import BatchIterator, LogBatch, count_of
 from recordpress.log._file_records import OnCorrupt
 from recordpress.log._read import LogReader, ReadOptions
 from recordpress.log._segment import Partition, with_checks
@@ -233,7 +233,7 @@ class Log:
         >>> first.header.base_offset, first.header.records_count, first.header.size
         (0, 8, 1016)
         """
-        return batches_of(self.partitions, check_crcs, findings)
+        return BatchIterator(self.partitions, check_crcs, findings)
 
     def batch_table(self, *, check_crcs: bool = False) -> pa.Table:
         """Return a table with one row per batch, from headers; needs pyarrow.
