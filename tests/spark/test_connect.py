@@ -47,6 +47,13 @@ found["verify"] = [findings.columns[:3], findings.count()]
 values = spark.createDataFrame([(b"123456789",), (None,)], "value binary")
 checksum = functions.crc32c(functions.decompress(functions.compress("value", "zstd"), "zstd"))
 found["functions"] = [row[0] for row in values.select(checksum).collect()]
+values.createOrReplaceTempView("temporary")
+small = f"USING parquet LOCATION '{target}/small' AS SELECT rp_compress(value) AS v FROM temporary"
+spark.sql(f"CREATE TABLE small {small}")
+query = "SELECT rp_crc32c(rp_decompress(v)), rp_schema_id(X'0000000007'), rp_payload(X'000000000700') FROM small"
+found["sql"] = sorted(([row[0], row[1], row[2].hex()] for row in spark.sql(query).collect()), key=str)
+spark.sql(f"CREATE TABLE logs USING recordpress OPTIONS (path '{logs}', subscribe 'sessions')")
+found["table"] = spark.sql("SELECT count(*) FROM logs").collect()[0][0]
 recordpress.spark.transcode(spark, logs, f"{target}/zstd", "zstd").collect()
 found["transcode"] = recordpress.spark.compare(spark, logs, f"{target}/zstd").where("NOT isSame").count()
 rows = spark.range(100).selectExpr("CAST(id AS STRING) AS value")
@@ -152,6 +159,11 @@ def test_jobs(found: dict[str, Any]) -> None:
 
 def test_functions_of_columns(found: dict[str, Any]) -> None:
     assert found["functions"] == [0xE3069283, None]  # RFC 3720's check value
+
+
+def test_sql(found: dict[str, Any]) -> None:
+    assert found["sql"] == [[0xE3069283, 7, "00"], [None, 7, "00"]]
+    assert found["table"] == 3600
 
 
 def test_the_import_alone_is_enough(server: str, tmp_path: Path) -> None:
