@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+import recordpress
+
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytest.importorskip("numpy", reason="NumPy is not installed")
 
@@ -59,6 +61,12 @@ def test_message_indexes() -> None:
     damaged = [head, head + b"\1", head + b"\4\0", head + b"\2\x80", head + b"\x80\1", head + b"\2" + b"\x80" * 1000]
     assert payloads(pa.array([*damaged, *values]), True).to_pylist() == [None] * len(damaged) + expected
     assert schema_ids(pa.array(damaged)).to_pylist() == [9] * len(damaged)
+
+
+def test_a_column_of_another_type() -> None:
+    for function in (schema_ids, payloads):
+        with pytest.raises(recordpress.ArgumentTypeError, match="binary or string, not of Arrow type int64"):
+            function(pa.array([1]))
 
 
 @pytest.mark.parametrize("values", [[], [None, None], [b"", b""]])

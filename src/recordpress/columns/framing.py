@@ -10,6 +10,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from recordpress.errors import ArgumentTypeError
+
+_KINDS = (
+    pa.types.is_binary,
+    pa.types.is_string,
+    pa.types.is_large_binary,
+    pa.types.is_large_string,
+    pa.types.is_null,
+)
 _MAGIC = 0
 _HEADER = 5
 _VARINT = 5  # bytes of the longest
@@ -42,6 +51,8 @@ def payloads(values: pa.Array, has_message_indexes: bool = False) -> pa.Array:
 
 def _framed(values: pa.Array) -> tuple[Any, Any, Any]:
     """Return where values begin, with the end of the last, their bytes, and the rows of framed values."""
+    if not any(is_kind(values.type) for is_kind in _KINDS):
+        raise ArgumentTypeError(f"values must be binary or string, not of Arrow type {values.type}", field="values")
     values = values.cast(pa.binary())
     _, ends, bytes_of = values.buffers()
     if not len(values) or bytes_of is None:

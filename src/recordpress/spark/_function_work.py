@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -18,8 +19,8 @@ from recordpress._arguments import choice
 from recordpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.codecs.choice import CodecChoice
 from recordpress.codecs.dictionary_types import Dictionaries
-from recordpress.columns import compress_values, crc32c_values, decompress_values, read_columns, write_columns
-from recordpress.columns.framing import payloads, schema_ids
+from recordpress.columns import compress_values, decompress_values, read_columns, write_columns
+from recordpress.columns.framing import payloads
 from recordpress.errors import ArgumentTypeError, OutputTooLargeError, RecordpressError
 from recordpress.spark.schema import arrow_schema, as_column
 
@@ -29,25 +30,13 @@ _AT_ONCE = 16 << 20  # bytes of results after which an array ends
 
 
 @dataclass(frozen=True)
-class Checksum:
-    def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
-        yield pa.array(crc32c_values(values))
+class Computed:
+    """Work that gives one array for each."""
 
-
-@dataclass(frozen=True)
-class SchemaId:
-    def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
-        _check_type(values.type, _has_bytes, "schema_id takes a column of binary or string")
-        yield schema_ids(values)
-
-
-@dataclass(frozen=True)
-class Payload:
-    value_format: str
+    call: Callable[[pa.Array], pa.Array]
 
     def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
-        _check_type(values.type, _has_bytes, "payload takes a column of binary or string")
-        yield payloads(values, self.value_format == "protobuf")
+        yield pa.array(self.call(values))
 
 
 @dataclass(frozen=True)
@@ -64,11 +53,11 @@ class Compress:
 
 @dataclass(frozen=True)
 class Decompress:
-    compression_type: Any
-    max_decompressed_bytes: int
-    dictionaries: Dictionaries | None
-    codecs: Any
-    nulls: bool
+    compression_type: Any = "zstd"
+    max_decompressed_bytes: int = DEFAULT_MAX_SIZE
+    dictionaries: Dictionaries | None = None
+    codecs: Any = None
+    nulls: bool = False
 
     def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
         def call(some: pa.Array) -> pa.Array:
@@ -118,16 +107,13 @@ def compress_as(compression_type: str = "zstd", level: int | None = None) -> Com
     return Compress(CodecChoice(compression_type, level), False)
 
 
-def decompress_as(compression_type: str = "zstd") -> Decompress:
-    return Decompress(compression_type, DEFAULT_MAX_SIZE, None, None, False)
-
-
 def write_as(compression_type: str = "none", level: int | None = None) -> WriteSet:
     return WriteSet(CodecChoice(compression_type, level), False, False)
 
 
-def payload_of(value_format: str = "avro") -> Payload:
-    return Payload(choice("value_format", value_format, VALUE_FORMATS))
+def payload_as(value_format: str = "avro") -> Computed:
+    chosen = choice("value_format", value_format, VALUE_FORMATS)
+    return Computed(partial(payloads, has_message_indexes=chosen == "protobuf"))
 
 
 def _in_parts(call: Callable[[pa.Array], pa.Array], values: pa.Array, nulls: bool) -> Iterator[pa.Array]:
@@ -213,10 +199,6 @@ class WriteSet:
 
 def _is_binary(type: pa.DataType) -> bool:
     return bool(pa.types.is_binary(type) or pa.types.is_large_binary(type))
-
-
-def _has_bytes(type: pa.DataType) -> bool:
-    return _is_binary(type) or bool(pa.types.is_string(type) or pa.types.is_large_string(type))
 
 
 def _is_list_of_structs(type: pa.DataType) -> bool:

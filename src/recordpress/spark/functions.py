@@ -24,7 +24,8 @@ from recordpress._arguments import check_flags, choice, integer
 from recordpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry, Dictionary
 from recordpress.codecs.choice import CodecChoice
 from recordpress.codecs.dictionary_types import Dictionaries
-from recordpress.columns import decompress_values, read_columns
+from recordpress.columns import crc32c_values, decompress_values, read_columns
+from recordpress.columns.framing import schema_ids
 from recordpress.dictionaries import DictionaryCodec, DictionaryStore
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.files import named
@@ -32,16 +33,14 @@ from recordpress.spark._codecs import Codecs, registry_of
 from recordpress.spark._environment import prepare_active_session
 from recordpress.spark._function_work import (
     SET_COLUMNS,
-    Checksum,
     Chosen,
     Compress,
+    Computed,
     Decompress,
     ReadSet,
-    SchemaId,
     WriteSet,
     compress_as,
-    decompress_as,
-    payload_of,
+    payload_as,
     write_as,
 )
 from recordpress.spark._modes import ON_CORRUPT_OF_VALUES, ValueMode
@@ -57,6 +56,7 @@ __all__ = ["compress", "crc32c", "decompress", "payload", "read_record_set", "sc
 Stored: TypeAlias = "Dictionaries | str | os.PathLike[str] | None"
 
 _NOTHING = pa.array([], pa.binary())
+_RECORDS = f"array<{spark_schema(SET_COLUMNS).simpleString()}>"
 
 
 def compress(
@@ -190,7 +190,7 @@ def crc32c(column: Column | str) -> Column:
     >>> spark.sql("SELECT '123456789' AS text").select(crc32c("text").alias("crc")).first().crc == 0xE3069283
     True
     """
-    return _column("crc32c", column, Checksum(), "bigint")
+    return _column("crc32c", column, Computed(crc32c_values), "bigint")
 
 
 def schema_id(column: Column | str) -> Column:
@@ -213,7 +213,7 @@ def schema_id(column: Column | str) -> Column:
     >>> [tuple(row) for row in rows.select(schema_id("value"), payload("value")).collect()]
     [(7, b'payload'), (None, None)]
     """
-    return _column("schema_id", column, SchemaId(), "int")
+    return _column("schema_id", column, Computed(schema_ids), "int")
 
 
 def payload(column: Column | str, value_format: Literal["avro", "json", "protobuf"] = "avro") -> Column:
@@ -243,7 +243,7 @@ def payload(column: Column | str, value_format: Literal["avro", "json", "protobu
     >>> row.select(payload("value", "protobuf")).first()[0]
     b'message'
     """
-    return _column("payload", column, payload_of(value_format), "binary")
+    return _column("payload", column, payload_as(value_format), "binary")
 
 
 def read_record_set(
@@ -297,8 +297,7 @@ def read_record_set(
     own = _with_dictionaries(registry_of(codecs), None, _stored(dictionaries))
     size: Any = max_decompressed_bytes
     read_columns(b"", max_decompressed_bytes=size, codecs=own)
-    returns = f"array<{spark_schema(SET_COLUMNS).simpleString()}>"
-    return _column("read_record_set", column, ReadSet(size, own, nulls), returns)
+    return _column("read_record_set", column, ReadSet(size, own, nulls), _RECORDS)
 
 
 def write_record_set(
@@ -442,14 +441,13 @@ def _udf(name: str, work: Any, returns: str) -> Any:
 
 def register_functions(spark: SparkSession) -> None:
     """Register the functions for SQL, whose codecs and levels may be columns."""
-    records = f"array<{spark_schema(SET_COLUMNS).simpleString()}>"
     for name, work, returns in (
         ("rp_compress", Chosen("rp_compress", compress_as, 2), "binary"),
-        ("rp_decompress", Chosen("rp_decompress", decompress_as, 1), "binary"),
-        ("rp_crc32c", Checksum(), "bigint"),
-        ("rp_schema_id", SchemaId(), "int"),
-        ("rp_payload", Chosen("rp_payload", payload_of, 1), "binary"),
-        ("rp_read_record_set", ReadSet(DEFAULT_MAX_SIZE, None, False), records),
+        ("rp_decompress", Chosen("rp_decompress", Decompress, 1), "binary"),
+        ("rp_crc32c", Computed(crc32c_values), "bigint"),
+        ("rp_schema_id", Computed(schema_ids), "int"),
+        ("rp_payload", Chosen("rp_payload", payload_as, 1), "binary"),
+        ("rp_read_record_set", ReadSet(DEFAULT_MAX_SIZE, None, False), _RECORDS),
         ("rp_write_record_set", Chosen("rp_write_record_set", write_as, 2), "binary"),
     ):
         spark.udf.register(name, _udf(name, work, returns))

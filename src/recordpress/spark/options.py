@@ -222,26 +222,19 @@ class ReadOptions:
         return replace(parsed, columns=known_columns(parsed.columns, known, "columns"))
 
     def _reject_options_of_other_rows(self) -> None:
-        rows = self.rows
-        for is_wrong, name, reason in (
+        rows, is_committed = self.rows, self.isolation_level == "read_committed"
+        for is_given, name, accepted, reason in (
+            (is_committed, "isolation.level=read_committed", "rows=records", f"rows={rows} omits no batch"),
+            (self.include_headers, "includeHeaders", "rows=records", f"rows={rows} has no columns of a record"),
             (
-                self.isolation_level == "read_committed" and rows != "records",
-                "isolation.level=read_committed",
-                f"needs rows=records: rows={rows} omits no batch",
-            ),
-            (
-                self.include_headers and rows != "records",
-                "includeHeaders",
-                f"needs rows=records: rows={rows} has no columns of a record",
-            ),
-            (
-                self.fetch_bytes is not None and rows == "batches",
+                self.fetch_bytes is not None,
                 "max.partition.fetch.bytes",
-                "needs rows=records or rows=bytes: rows=batches reads only headers",
+                "rows=records or rows=bytes",
+                "rows=batches reads only headers",
             ),
         ):
-            if is_wrong:
-                raise InvalidArgumentError(f"option {name} {reason}", field=name.partition("=")[0])
+            if is_given and f"rows={rows}" not in accepted:
+                raise InvalidArgumentError(f"option {name} needs {accepted}: {reason}", field=name.partition("=")[0])
 
 
 def known_columns(given: tuple[str, ...], known: tuple[str, ...], where: str) -> tuple[str, ...]:
