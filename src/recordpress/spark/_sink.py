@@ -22,8 +22,8 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from recordpress.errors import InvalidArgumentError
-from recordpress.log.publish._plan import JoinedSegment
 from recordpress.log.publish.commit_staged import check_target, commit_staged, with_ends, withdraw
+from recordpress.log.publish.plan import JoinedSegment
 from recordpress.log.publish.staging import Stage, StagedSegment
 from recordpress.spark._sink_rows import TaskRows
 from recordpress.spark._stores import resolved

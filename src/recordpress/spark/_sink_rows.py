@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from recordpress.columns import write_columns
 from recordpress.errors import InvalidArgumentError
-from recordpress.log.publish._plan import JoinedSegment
+from recordpress.log.publish.plan import JoinedSegment
 from recordpress.log.publish.staging import Stage, StagedPartition, StagedSegment, check_topic
 from recordpress.log.publish.task_group import TaskGroup
 from recordpress.producer import RecordTooLargeError, pack, partitions_of

@@ -39,9 +39,9 @@ from recordpress.log.publish._journal import (
     written_batches,
     written_ids,
 )
-from recordpress.log.publish._plan import JoinedSegment, in_order, segments_of, with_joined
 from recordpress.log.publish._roll_forward import CALLS_AT_ONCE, prepare, roll_forward
 from recordpress.log.publish.lease import HeldError, file_lock, lease, wait_for_others
+from recordpress.log.publish.plan import JoinedSegment, in_order, segments_of, with_joined
 from recordpress.log.publish.staging import (
     INDEX_SUFFIXES,
     MergedSegment,

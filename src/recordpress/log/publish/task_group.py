@@ -25,8 +25,8 @@ from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileInfo, results
 from recordpress.log.publish._join import join
 from recordpress.log.publish._journal import Journal, PlannedPartition, PlannedSegment
-from recordpress.log.publish._plan import JoinedSegment, in_order, segments_of
 from recordpress.log.publish._roll_forward import CALLS_AT_ONCE
+from recordpress.log.publish.plan import JoinedSegment, in_order, segments_of
 from recordpress.log.publish.staging import Stage, StagedSegment, stem_of
 
 _TASKS = 64  # of a group
