@@ -21,22 +21,23 @@ from recordpress.files import FileInfo, LocalFileSystem, resolve
 from recordpress.log.publish import _roll_forward, commit_staged
 from recordpress.log.publish.staging import Stage, StagedSegment
 
+GROUP = 64
 tasks, partitions, root = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 
 
 class Store(LocalFileSystem):
-    '''A local directory, where attempts list files that are not there.'''
+    '''A local directory, where groups of tasks list files that are not there.'''
 
     def list(self, path):
-        name = self.name(path)
-        if len(name) != 32 or self.name(self.parent(path)) == ".recordpress-staging":
+        what, _, group = self.name(path).partition("-")
+        if what != "files":
             return super().list(path)
-        number = int(name, 16)
-        return [FileInfo("", one.file.rpartition("/")[2], "file", one.bytes) for one in of_task(number)]
+        group = range(GROUP * int(group), min(GROUP * (int(group) + 1), tasks))
+        return [FileInfo("", one.file.rpartition("/")[2], "file", one.bytes) for task in group for one in of_task(task)]
 
 
 def of_task(task):
-    attempt = f"{task:032x}"
+    attempt = f"files-{task // GROUP}/{task:032x}"
     rest = (500, 0, 500, False, False)
     return [
         StagedSegment("orders", number, attempt, number, 100_000 + task, task * 7919 + number, *rest)

@@ -60,7 +60,7 @@ def test_a_job_that_is_aborted_leaves_nothing(tmp_path: Path) -> None:
 def died(root: Path) -> None:
     """A driver that is gone: no process has its number."""
     ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    for path in (root / ".recordpress-staging").glob("*/*.owner.json"):
+    for path in (root / ".recordpress-staging").rglob("*.owner.json"):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"process": int(ended.stdout)}))
 
 
@@ -251,7 +251,7 @@ def test_a_process_that_is_signalled_between_any_two_steps(
         ended += status == -sent
         died(root)
         for path in (root / ".recordpress-staging").glob("*"):
-            if not list(path.glob("*.owner.json")):  # whose job nobody knows: it is kept for a day
+            if not list(path.rglob("*.owner.json")):  # whose job nobody knows: it is kept for a day
                 assert not list(path.rglob("*.log")), step
                 for one in (path, *path.rglob("*")):
                     os.utime(one, (0, 0))

@@ -94,6 +94,10 @@ def test_groups_and_tasks_without_rows(job: Callable[..., Job], monkeypatch: pyt
     monkeypatch.setattr(task_group, "_TASKS", 3)
     one = job(partitions="1")
     messages = [one.task(task, 0 if task in (1, 4) else 40) for task in range(8)]
+    stage = one.writer.stage
+    assert [info.name for info in stage.files.list(stage.path)] == sorted(
+        f"{kind}-{group}" for kind in ("files", "tasks") for group in range(3)
+    )
     assert one.commit(*messages) == []
     assert one.bases() == {"t-0": [0, 3 << 26, 6 << 26]}
     assert sorted(one.values()) == expected(0, 2, 3, 5, 6, 7)

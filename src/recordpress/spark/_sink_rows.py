@@ -40,8 +40,7 @@ class TaskRows:
 
     def __init__(self, stage: Stage, options: WriteOptions, now_ms: int, task: int) -> None:
         self._stage, self._options, self._now, self._task = stage, options, now_ms, task
-        self._attempt, self._numbers = stage.attempt(), count()
-        self._group = TaskGroup(stage, task, self._attempt)
+        self._group, self._numbers = TaskGroup(stage, task), count()
         self._waiting: dict[tuple[str, int, bool], _Waiting] = {}
         self._rows = 0
 
@@ -147,7 +146,7 @@ class TaskRows:
         if found is None:
             staged = StagedPartition(
                 self._stage,
-                self._attempt,
+                self._group.attempt,
                 self._numbers,
                 topic,
                 partition,

@@ -32,7 +32,7 @@ from recordpress.log.publish.staging import StagedSegment
 WRITES = "_recordpress-writes.json"  # brokers ignore unknown files
 STREAMS = "_recordpress-streams.json"
 _LARGEST = 1 << 28  # bytes of the files above, which have at most 10,000 entries
-_ATTEMPT = re.compile("[0-9a-f]{32}")
+_ATTEMPT = re.compile(r"(files-\d{1,10}/)?[0-9a-f]{32}")
 
 
 class PlannedSegment(NamedTuple):

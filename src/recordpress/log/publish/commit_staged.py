@@ -285,9 +285,10 @@ def _is_over(files: FileSystem, path: str) -> bool:
     dead = is_dead(files, path)
     if dead is not None:
         return dead
-    if all(is_unfinished(info.name) for info in files.list(path)):  # a job names its process first
+    found = list(_tree(files, path))
+    if all(is_unfinished(info.name) for info in found if info.is_file):  # a job names its process first
         return True
-    times = [info.modified for info in _tree(files, path)]
+    times = [info.modified for info in found]
     newest = max((one for one in times if one is not None), default=None)
     return newest is not None and time.time() - newest > _FORGOTTEN
 
@@ -323,11 +324,11 @@ def _finish(files: FileSystem, target: str, path: str) -> None:
 def _check_staged(stage: Stage, staged: Sequence[StagedSegment]) -> None:
     """Raise an error if a reported file is missing or has another size."""
 
-    def check(attempt: tuple[str, list[StagedSegment]]) -> None:
-        name, reported = attempt
+    def check(directory: tuple[str, list[StagedSegment]]) -> None:
+        path, reported = directory
         there: dict[str, int | None] = {}
         with suppress(FileNotFoundError):
-            there = {info.name: info.size for info in stage.files.list(stage.files.join(stage.path, name))}
+            there = {info.name: info.size for info in stage.files.list(path)}
         for one in reported:
             stem = stage.files.name(one.stem)
             for suffix in INDEX_SUFFIXES if one.has_indexes else ():
@@ -344,9 +345,11 @@ def _check_staged(stage: Stage, staged: Sequence[StagedSegment]) -> None:
                     file=stage.files.url(stage.files.join(stage.path, one.file)),
                 )
 
-    by_attempt = sorted(staged, key=lambda one: one.attempt)
-    attempts = ((name, list(group)) for name, group in groupby(by_attempt, key=lambda one: one.attempt))
-    for_each(attempts, check, CALLS_AT_ONCE)
+    def directory_of(segment: StagedSegment) -> str:
+        return stage.files.join(stage.path, segment.stem).rpartition("/")[0]
+
+    groups = groupby(sorted(staged, key=directory_of), key=directory_of)
+    for_each(((path, list(group)) for path, group in groups), check, CALLS_AT_ONCE)
 
 
 def _places(staged: Sequence[StagedSegment], joined: Sequence[JoinedSegment]) -> dict[str, list[StagedSegment]]:

@@ -26,6 +26,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID, uuid4
 
@@ -47,7 +48,7 @@ KEPT_BYTES = 4 << 20  # larger staged segments keep their file; smaller ones are
 _OFFSETS_OF_TASK = 1 << 26  # records of a task in one partition, after which the driver assigns the offsets
 _BASE_BYTES = 8  # an entry begins with its base offset
 _TRIES = 3  # chosen, not measured: other jobs look into the directory once each
-_OWNER = ".owner.json"
+OWNER = ".owner.json"
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _SHOWN = 100  # characters of a topic: all 249 and the rest would be too long for a file name
 
@@ -61,8 +62,8 @@ def check_topic(name: str) -> None:
 
 
 class StagedSegment(NamedTuple):
-    """Consecutive batches of one partition in a file of the job, the attempt of a task and the number of the file in
-    it. The task chose the offsets unless the records have offsets (`has_offsets`). Large ones have indexes."""
+    """Consecutive batches of one partition in a file of the job, named by the attempt of a task and a number. The task
+    chose the offsets unless the records have offsets (`has_offsets`). Large ones have indexes."""
 
     topic: str
     partition: int
@@ -79,7 +80,7 @@ class StagedSegment(NamedTuple):
     @property
     def stem(self) -> str:
         """Its path in the job's directory, and that of its indexes, without a suffix."""
-        return f"{self.attempt}/{stem_of(self.topic, self.partition, self.number)}"
+        return stem_of(self.attempt, self.topic, self.partition, self.number)
 
     @property
     def file(self) -> str:
@@ -98,9 +99,9 @@ class MergedSegment(NamedTuple):
     others: list[str]
 
 
-def stem_of(topic: str, partition: int, number: int) -> str:
-    """Return the name of a staged file without a suffix."""
-    return f"{number}.{topic[:_SHOWN]}-{partition}"
+def stem_of(attempt: str, topic: str, partition: int, number: int) -> str:
+    """Return the path of a staged file in the job's directory, without a suffix."""
+    return f"{attempt}.{number}.{topic[:_SHOWN]}-{partition}"
 
 
 @dataclass(frozen=True)
@@ -143,20 +144,21 @@ class Stage:
     def attempt(self) -> str:
         """Create a directory for one attempt of a task; return its name."""
         name = uuid4().hex
-        self._name_owner(name)
+        self.name_owner(name)
         self.files.make_directory(self.files.join(self.path, name))
         return name
 
     def touch(self) -> None:
         """Show that the job lives, to jobs on other hosts: they delete the directory of a job that is idle for long."""
-        self._name_owner("waiting")
+        self.name_owner("waiting")
 
-    def _name_owner(self, name: str) -> None:
+    def name_owner(self, name: str, *directory: str) -> None:
         """Write a file that names the process: each attempt its own, as some stores limit how often one changes."""
+        path = self.files.join(self.path, *directory)
         for left in reversed(range(_TRIES)):
-            self.files.make_directory(self.path)
+            self.files.make_directory(path)
             try:
-                self.files.write_file(self.files.join(self.path, name + _OWNER), self.owner)
+                self.files.write_file(self.files.join(path, name + OWNER), self.owner)
                 return
             except FileNotFoundError:  # another job deleted the directory, which had no file
                 if not left:
@@ -171,8 +173,10 @@ class Stage:
 def is_dead(files: FileSystem, path: str) -> bool | None:
     """Return whether the process of another job has ended; None if unknown."""
     with suppress(FileNotFoundError):
-        for info in files.list(path):
-            if info.name.endswith(_OWNER):
+        entries = files.list(path)
+        inside = (info for one in entries if one.is_directory and not one.is_link for info in files.list(one.path))
+        for info in chain(entries, inside):
+            if info.name.endswith(OWNER):
                 return is_gone(read_owner(files, info.path))
     return None
 
@@ -261,7 +265,8 @@ class StagedPartition:
     def _open(self, first: int) -> Writer:
         files = self._stage.files
         self._number = next(self._numbers)
-        self._path = files.join(self._stage.path, self._attempt, stem_of(self._topic, self._partition, self._number))
+        stem = stem_of(self._attempt, self._topic, self._partition, self._number)
+        self._path = files.join(self._stage.path, stem)
         writer = files.upload(self._path + LOG_FILE_SUFFIX)
         self._bytes = self._crc = self._records = 0
         self._first = self._next = first

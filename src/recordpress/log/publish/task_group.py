@@ -2,8 +2,8 @@
 
 ::
 
-    each task    <task>.<attempt>.begun ──► rows ──► <task>.<attempt>.<bytes>.done     with its segments
-    the last     no other is running ──► <digest>.<bytes>.joined ──► JoinedSegments in its own attempt ──► driver
+    each task    <task>.<id>.owner.json ──► rows ──► <task>.<id>.<bytes>.done     with its segments
+    the last     no other is running ──► <digest>.<bytes>.joined ──► JoinedSegments ──► driver
 
 No task knows how many others a job has. So tasks with consecutive numbers are a group, and a task that ends while no
 other task of its group is running joins all segments so far; a later task joins them again. Two tasks that end at the
@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
 from operator import itemgetter
+from uuid import uuid4
 
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileInfo, results
@@ -27,7 +28,7 @@ from recordpress.log.publish._join import join
 from recordpress.log.publish._journal import Journal, PlannedPartition, PlannedSegment
 from recordpress.log.publish._roll_forward import CALLS_AT_ONCE
 from recordpress.log.publish.plan import JoinedSegment, in_order, segments_of
-from recordpress.log.publish.staging import Stage, StagedSegment, stem_of
+from recordpress.log.publish.staging import OWNER, Stage, StagedSegment, stem_of
 
 _TASKS = 64  # of a group
 _LINGER = 0.2  # seconds in which the next task of a group begins; chosen, not measured
@@ -36,13 +37,20 @@ _AT_ONCE = 16  # partitions: small files of a store are mostly waiting
 
 
 class TaskGroup:
-    """The group of one attempt of a task."""
+    """The group of one `attempt` of a task, with which the paths of its files in the job's directory begin.
 
-    def __init__(self, stage: Stage, task: int, attempt: str) -> None:
-        self._stage, self._files, self._task, self._attempt = stage, stage.files, task, attempt
-        self._path = self._files.join(stage.path, f"tasks-{task // _TASKS}")
-        self._files.make_directory(self._path)
-        self._files.write_file(self._files.join(self._path, f"{task}.{attempt}.begun"), b"")
+    A group has one directory of small files that its tasks list, and one of segments: the driver removes two
+    directories of a group.
+    """
+
+    def __init__(self, stage: Stage, task: int) -> None:
+        self._stage, self._files, self._task = stage, stage.files, task
+        group, identity = task // _TASKS, uuid4().hex
+        self._name, directory = f"{task}.{identity}", f"tasks-{group}"
+        self._path = self._files.join(stage.path, directory)
+        self.attempt = f"files-{group}/{identity}"
+        stage.name_owner(self._name, directory)
+        self._files.make_directory(self._files.join(stage.path, f"files-{group}"))
 
     def end(
         self, segments: Sequence[StagedSegment], numbers: Iterator[int], segment_bytes: int, index_interval_bytes: int
@@ -50,7 +58,7 @@ class TaskGroup:
         """Report the segments of this task to its group, and join the segments of the group if no other task will.
         Joined files get the next `numbers`."""
         size = sum(one.bytes for one in segments if not one.has_indexes)
-        name = f"{self._task}.{self._attempt}.{size}.done"
+        name = f"{self._name}.{size}.done"
         Journal(self._files, self._path, index_interval_bytes, name=name).write(_by_partition(segments))
         done = self._done()
         if 0 < len(done) < _TASKS:
@@ -73,7 +81,7 @@ class TaskGroup:
         begun, done, joined = set[str](), dict[str, str](), 0
         for info in sorted(self._listed(), key=lambda info: info.modified or 0.0):  # a task's latest attempt counts
             task, _, rest = info.name.partition(".")
-            if rest.endswith(".begun"):
+            if rest.endswith(OWNER):
                 begun.add(task)
             elif rest.endswith(".done"):
                 done[task] = info.name
@@ -114,10 +122,10 @@ class TaskGroup:
                 if planned.is_alone:
                     continue
                 number = next(numbers)
-                stem = self._files.join(self._stage.path, self._attempt, stem_of(topic, partition, number))
+                stem = self._files.join(self._stage.path, stem_of(self.attempt, topic, partition, number))
                 checksum = join(self._files, self._stage.path, planned, stem, interval)
                 segment = planned.staged[0]._replace(
-                    attempt=self._attempt,
+                    attempt=self.attempt,
                     number=number,
                     bytes=planned.bytes,
                     crc32c=checksum,
