@@ -40,7 +40,8 @@ class TaskRows:
 
     def __init__(self, stage: Stage, options: WriteOptions, now_ms: int, task: int) -> None:
         self._stage, self._options, self._now, self._task = stage, options, now_ms, task
-        self._group, self._numbers = TaskGroup(stage, task), count()
+        self._group: TaskGroup | None = None  # of a task with rows
+        self._numbers = count()
         self._waiting: dict[tuple[str, int, bool], _Waiting] = {}
         self._rows = 0
 
@@ -68,6 +69,8 @@ class TaskRows:
         for waiting in self._waiting.values():
             self._pack(waiting, is_end=True)
             waiting.staged.close()
+        if self._group is None:
+            return [], []
         segments = [one for waiting in self._waiting.values() for one in waiting.staged.segments]
         options = self._options
         return segments, self._group.end(segments, self._numbers, options.segment_bytes, options.index_interval_bytes)
@@ -144,6 +147,7 @@ class TaskRows:
     def _waiting_for(self, topic: str, partition: int, has_offsets: bool) -> _Waiting:
         found = self._waiting.get((topic, partition, has_offsets))
         if found is None:
+            self._group = self._group or TaskGroup(self._stage, self._task)
             staged = StagedPartition(
                 self._stage,
                 self._group.attempt,
