@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,6 +59,21 @@ def test_times_of_the_broker() -> None:
 def test_what_headers_do_not_tell(columns: list[str], options: dict[str, Any]) -> None:
     with pytest.raises(recordpress.DecompressionError):
         recordpress.read_columns(batch_of(), columns, **options)
+
+
+def test_logs_and_lazy_frames(tmp_path: Path) -> None:
+    pytest.importorskip("polars")
+    from recordpress.polars import scan_log
+
+    (tmp_path / "t-0").mkdir()
+    (tmp_path / "t-0" / f"{100:020}.log").write_bytes(batch_of(3))
+    rows = [("t", 0, n) for n in (100, 101, 102)]
+    chunks = list(recordpress.open_log(tmp_path).read(columns=["topic", "partition", "offset"]))
+    assert [tuple(row.values()) for chunk in chunks for row in chunk.to_pyarrow().to_pylist()] == rows
+    frame = scan_log(tmp_path)
+    assert frame.select("topic", "partition", "offset").collect().rows() == rows
+    with pytest.raises(recordpress.DecompressionError):
+        list(recordpress.open_log(tmp_path).read(columns=["value"]))
 
 
 def test_a_wrong_checksum() -> None:
