@@ -330,6 +330,15 @@ def test_what_is_no_integer_is_refused(field: str, number: Any) -> None:
     assert caught.value.field == field
 
 
+@pytest.mark.parametrize("bits", [1, 15, 29, 30, 31, 45, 59, 60, 61, 62])
+def test_an_integer_of_any_size_is_itself(bits: int) -> None:
+    for number in (2**bits - 1, 2**bits):
+        data = recordpress.write_records([b""], offsets=[number])
+        assert recordpress.read_columns(data, ["offset"])["offset"].to_pylist() == [number]
+        assert recordpress.read_columns(data, start_offset=-number).num_rows == 1
+        assert recordpress.read_columns(data, end_offset=-number).num_rows == 0
+
+
 @pytest.mark.parametrize("field", INTEGERS)
 @pytest.mark.parametrize("number", [10**5000, -(10**5000), 2**64], ids=["5,001 digits", "negative", "65 bits"])
 def test_a_long_integer_is_refused_in_a_short_sentence(field: str, number: int) -> None:

@@ -1,5 +1,28 @@
-from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
+from cpython.long cimport PyLong_CheckExact
 from libc.stdint cimport int64_t
+
+cdef extern from *:
+    """
+    #if PY_VERSION_HEX >= 0x030C0000
+    #define RP_INT_DIGITS(i) ((i)->long_value.lv_tag >> 3)
+    #define RP_INT_IS_NEGATIVE(i) (((i)->long_value.lv_tag & 3) == 2)
+    #define RP_INT_DIGIT(i, n) ((int64_t)(i)->long_value.ob_digit[n])
+    #else
+    #define RP_INT_DIGITS(i) ((size_t)Py_ABS(Py_SIZE(i)))
+    #define RP_INT_IS_NEGATIVE(i) (Py_SIZE(i) < 0)
+    #define RP_INT_DIGIT(i, n) ((int64_t)(i)->ob_digit[n])
+    #endif
+    /* PyLong_AsLongLongAndOverflow, without a call for times and offsets */
+    static inline long long rp_int64_of(PyObject *number, int *overflow) {
+        const PyLongObject *i = (const PyLongObject *)number;
+        size_t digits = RP_INT_DIGITS(i);
+        if (digits - 1 > 1) return PyLong_AsLongLongAndOverflow(number, overflow);
+        long long size = RP_INT_DIGIT(i, 0);
+        if (digits == 2) size |= RP_INT_DIGIT(i, 1) << PyLong_SHIFT;
+        return RP_INT_IS_NEGATIVE(i) ? -size : size;
+    }
+    """
+    long long rp_int64_of(object, int*)
 
 
 # Arguments of Python calls. Every error carries the argument's name as its field; an exception that the caller's own
@@ -10,7 +33,7 @@ cdef inline int64_t integer_of(object value, str name, int64_t least, int64_t mo
     cdef int overflow = 0
     cdef int64_t number
     if PyLong_CheckExact(value):
-        number = PyLong_AsLongLongAndOverflow(value, &overflow)
+        number = rp_int64_of(value, &overflow)
         if not overflow and least <= number <= most:
             return number
     return converted_integer(value, name, least, most)
