@@ -43,6 +43,6 @@ cdef class RecordRows(RowSource):
 
     cdef size_t expected(self)
     cdef int fill(self, rp_record* rows, Py_ssize_t start, Py_ssize_t n) except -1
-    cdef int fill_field(self, rp_field* f, tuple column, Py_ssize_t i) except -1
+    cdef int fill_fields(self, rp_field* f, tuple column, Py_ssize_t start, Py_ssize_t n) except -1
     cdef int fill_copy(self, rp_field* f, object value, str name) except -1
     cdef int fill_headers(self, rp_record* rows, Py_ssize_t start, Py_ssize_t n) except -1

@@ -128,16 +128,15 @@ cdef class RecordRows(RowSource):
     cdef int fill(self, rp_record* rows, Py_ssize_t start, Py_ssize_t n) except -1:
         """Fill n rows, from number `start` on."""
         cdef Py_ssize_t i
+        cdef int64_t offset = <int64_t>(<uint64_t>self.base_offset + <uint64_t>start)
         for i in range(n):
-            self.at = start + i
-            self.fill_field(&rows[i].value, self.values, start + i)
-            if self.keys is None:
-                rows[i].key.data, rows[i].key.size = NULL, -1
-            else:
-                self.fill_field(&rows[i].key, self.keys, start + i)
+            rows[i].key.data, rows[i].key.size = NULL, -1
             rows[i].headers.size = 0
             rows[i].timestamp = self.timestamp
-            rows[i].offset = <int64_t>(<uint64_t>self.base_offset + <uint64_t>(start + i))  # a wrap is refused later
+            rows[i].offset = <int64_t>(<uint64_t>offset + <uint64_t>i)  # a wrap is refused later
+        self.fill_fields(&rows[0].value, self.values, start, n)
+        if self.keys is not None:
+            self.fill_fields(&rows[0].key, self.keys, start, n)
         if self.timestamps is not None:
             for i in range(n):
                 self.at = start + i
@@ -150,9 +149,14 @@ cdef class RecordRows(RowSource):
             self.fill_headers(rows, start, n)
         return 0
 
-    cdef inline int fill_field(self, rp_field* f, tuple column, Py_ssize_t i) except -1:
-        if not bytes_field(<object>PyTuple_GET_ITEM(column, i), f):
-            self.fill_copy(f, column[i], "keys" if column is self.keys else "values")
+    cdef int fill_fields(self, rp_field* f, tuple column, Py_ssize_t start, Py_ssize_t n) except -1:
+        """Fill a field of n rows; f is the first row's."""
+        cdef Py_ssize_t i
+        for i in range(start, start + n):
+            if not bytes_field(<object>PyTuple_GET_ITEM(column, i), f):
+                self.at = i
+                self.fill_copy(f, column[i], "keys" if column is self.keys else "values")
+            f = <rp_field*>(<uint8_t*>f + sizeof(rp_record))
         return 0
 
     cdef int fill_copy(self, rp_field* f, object value, str name) except -1:
