@@ -93,7 +93,7 @@ def test_damage_is_told_and_left_out(run: Run, tmp_path: Path) -> None:
         (("-e", "zstd,99"), "level of zstd must be between -131072 and 22, not 99"),
         (("--rate", "fast"), "rate='fast' is not a rate: 20MB/s, 50000records/s"),
         (("--depth", "0"), "--depth"),
-        (("--price-gb", "-1"), "price_gb"),
+        (("--price-gb", "-1"), "--price-gb"),
         (("--json", "--csv"), "give either --json or --csv"),
         (("-p", "slowest"), "slowest"),
     ],

@@ -99,7 +99,7 @@ def test_depth_in_records_and_the_last_batches_of_producers(run: Run, tmp_path: 
     assert [(batch.records_count, batch.producer_id) for batch in found] == [(40, -1)] * 5
     done = run("transcode", source, tmp_path / "e-0", "--codec", "zstd", "--batch-bytes", "2MiB")
     assert done.status == 2
-    assert "batch_bytes 2097152 is more than max_message_bytes 1048576" in done.err
+    assert "--batch-bytes 2097152 is more than --max-message-bytes 1048576" in done.err
 
 
 def test_batches_that_would_not_become_smaller_stay(run: Run, tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_what_follows_the_last_batch_is_a_finding(run: Run, tmp_path: Path) -> N
     ("arguments", "message"),
     [
         ([], "Missing option '--compression-type' / '--codec'"),
-        (["--codec", "brotli"], "'brotli' is not one of"),
+        (["--codec", "brotli"], "'brotli' is not a codec; accepted are none"),
         (["--codec", "zstd", "--level", "23"], "23"),
         (["--codec", "zstd", "--min-gain", "200%"], "'200%' is not a share"),
         (["--codec", "zstd", "--batch-bytes", "much"], "'much' is not a size"),

@@ -1,8 +1,17 @@
 """What a wrong argument is answered."""
 
+import re
+import shlex
+from itertools import takewhile
+from pathlib import Path
+
+import click
 import pytest
 
 from cli.conftest import Run
+from recordpress.cli._app import program
+from recordpress.cli._command import Verb
+from recordpress.cli._verbs import VERBS
 
 
 @pytest.mark.parametrize(
@@ -13,6 +22,9 @@ from cli.conftest import Run
         (["transcode", "a", "b", "--codec", "zst"], "'zst' is not a codec: did you mean 'zstd'?"),
         (["dump", ".", "--columns", "ofset"], "unknown name 'ofset': did you mean 'offset'?"),
         (["dump", ".", "--columns", "xyz"], "unknown name 'xyz'; accepted are topic, partition, offset, "),
+        (["transcode", "a", "b", "--codec", "x"], "'x' is not a codec; accepted are none, gzip, snappy, lz4, zstd\n"),
+        (["transcode", "a", "b"], "Missing option '--compression-type' / '--codec'. Accepted are none, gzip, snappy, "),
+        (["tail", ".", "-n", "x"], "'x' is not a valid integer."),
         (["dump", ".", "--offset", "10-20"], "'10-20' is not a range: 10..20 is one"),
         (["dump", ".", "--offset", "10:20"], "'10:20' is not a range: 10..20 is one"),
         (["dump", ".", "--time", "2015-05-17-2015-05-18"], "is not a range: 2015-05-17..2015-05-18 is one"),
@@ -22,3 +34,24 @@ from cli.conftest import Run
 def test_a_near_miss_is_answered_with_what_was_meant(run: Run, arguments: list[str], message: str) -> None:
     done = run(*arguments)
     assert done.status == 2 and message in done.err
+
+
+def test_a_message_of_the_library_names_the_option(run: Run, tmp_path: Path) -> None:
+    (lines := tmp_path / "lines").write_bytes(b"a line\n" * 100)
+    done = run("analyze", str(lines), "--max-seconds", "0")
+    assert (done.status, done.err) == (2, "recordpress: --max-seconds=0.0 is not a number above 0\n")
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_the_examples_of_a_verb_have_options_that_it_has(name: str) -> None:
+    verb = program.get_command(click.Context(program), name)
+    assert isinstance(verb, Verb)
+    for typed, _ in verb.examples:
+        words = list(takewhile(lambda word: word not in ("&&", ">"), shlex.split(typed)))
+        if words[:2] == ["recordpress", name]:
+            verb.make_context(name, words[2:])
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_help_breaks_no_line_in_a_name_with_a_hyphen(run: Run, name: str) -> None:
+    assert not [line for line in run(name, "--help").lines if re.search(r"\w-$|--$", line)]

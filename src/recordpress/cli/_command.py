@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -15,7 +16,7 @@ from recordpress._arguments import MOST_THREADS
 from recordpress._threads import cores
 from recordpress._version import NEWEST_KAFKA
 from recordpress.cli._outcome import quoted
-from recordpress.cli._parameters import SIZE, Codec, Level, Paths
+from recordpress.cli._parameters import SIZE, Codec, Integer, Level, Paths
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.log import Log
@@ -29,6 +30,12 @@ EXIT_STATUS = (
     ("3", "A file or store failed."),
     ("130", "Interrupted."),
 )
+_HYPHEN = "\0"  # in a text that click is to wrap: it breaks lines at hyphens, also in names of options
+
+
+def _unbroken(text: str) -> str:
+    """Return a text whose words with hyphens stay whole; `Verb.format_help` puts the hyphens back."""
+    return text.replace("-", _HYPHEN)
 
 
 class Verb(click.Command):
@@ -50,8 +57,21 @@ class Verb(click.Command):
             error.ctx = error.ctx or ctx  # click's parser does not know it
             raise
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (ArgumentTypeError, InvalidArgumentError) as error:
+            error.message = self._with_options(error.message)
+            raise
+
+    def _with_options(self, message: str) -> str:
+        """Return a message of the library with the names of options in place of those of arguments."""
+        options = {param.name: max(param.opts, key=len) for param in self.params if "_" in (param.name or "")}
+        words = r"(?<![^\s(])\w+(?=[\s=:;,)]|$)"  # not parts of paths
+        return re.sub(words, lambda name: options.get(name[0], name[0]), message)
+
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        summary, _, description = cleandoc(self.help or "").partition("\n\n")
+        summary, _, description = _unbroken(cleandoc(self.help or "")).partition("\n\n")
         with formatter.section("NAME"):
             formatter.write_text(f"{ctx.command_path} - {' '.join(summary.split())}")
         with formatter.section("SYNOPSIS"):
@@ -60,17 +80,18 @@ class Verb(click.Command):
             with formatter.section("DESCRIPTION"):
                 formatter.write_text(description)
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
-        records = [record for option in options if (record := option.get_help_record(ctx))]
+        records = [(record[0], _unbroken(record[1])) for option in options if (record := option.get_help_record(ctx))]
         with formatter.section("OPTIONS"):
             formatter.write_dl(records, col_max=32)
         with formatter.section("EXAMPLES"):
             for typed, does in self.examples:
                 formatter.write(f"{'':{formatter.current_indent}}{typed}\n")
                 formatter.indent()
-                formatter.write_text(does)
+                formatter.write_text(_unbroken(does))
                 formatter.dedent()
         with formatter.section("EXIT STATUS"):
             formatter.write_dl(EXIT_STATUS)
+        formatter.buffer[:] = [text.replace(_HYPHEN, "-") for text in formatter.buffer]
 
 
 def verb(
@@ -179,14 +200,14 @@ def isolation_level(function: _Function) -> _Function:
 def threads(text: str) -> Callable[[_Function], _Function]:
     """Add --threads."""
     return click.option(
-        "--threads", metavar="N", type=click.IntRange(1, MOST_THREADS), default=cores, show_default="cores", help=text
+        "--threads", metavar="N", type=Integer(1, MOST_THREADS), default=cores, show_default="cores", help=text
     )
 
 
 def sample_options(function: _Function) -> _Function:
     """Add --sample and --seed, the sample of a log."""
     seed = click.option(
-        "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed for the places of the sample."
+        "--seed", type=Integer(0), default=0, show_default=True, help="Seed for the places of the sample."
     )
     return sample_size("Size of the uncompressed sample.")(seed(function))
 

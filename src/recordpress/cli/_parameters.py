@@ -57,6 +57,12 @@ class Size(_Type):
         return int(float(match["number"]) * 1024**power)
 
 
+class Integer(click.IntRange):
+    """Integer in a range. click names it ``INTEGER RANGE``, and a wrong one "not a valid integer range"."""
+
+    name = "integer"
+
+
 class Codec(click.Choice):  # type: ignore[type-arg]
     """Kafka codec, or one that ``--codec-plugin`` loaded."""
 
@@ -67,9 +73,14 @@ class Codec(click.Choice):  # type: ignore[type-arg]
         codecs = ctx.params.get("codecs") if ctx else None
         if codecs is not None and value in codecs:
             return value
-        if value not in _CODECS and (near := hint(value, _CODECS)):
-            self.fail(f"{value!r} is not a codec{near}", param, ctx)
-        return super().convert(value, param, ctx)
+        if value in _CODECS:
+            return super().convert(value, param, ctx)
+        known = (*_CODECS, *(codecs.names if codecs is not None else ()))
+        near = hint(value, known) or f"; accepted are {', '.join(known)}"
+        self.fail(f"{value!r} is not a codec{near}", param, ctx)
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return f"Accepted are {', '.join(_CODECS)}."
 
 
 class Level(_Type):

@@ -14,7 +14,7 @@ from recordpress.analysis import DEFAULT_CANDIDATES, Analysis, Cell, html_of
 from recordpress.cli._command import Sources, codec_plugins, paths, sample_options, threads, verb
 from recordpress.cli._findings import report_reading
 from recordpress.cli._output import count, print_json, print_table, say, size, write
-from recordpress.cli._parameters import LocalPath
+from recordpress.cli._parameters import Integer, LocalPath
 from recordpress.cli._progress import Progress
 from recordpress.cli._savings import print_savings
 from recordpress.codecs import CodecRegistry
@@ -38,7 +38,7 @@ _TIMING = ("fastest", "median")
     "zstd,1-3,19/lz4/zstd,19,windowLog=20,strategy=btopt.",
 )  # fmt: skip
 @click.option(
-    "--depth", "depths", metavar="N", multiple=True, type=click.IntRange(1, 10_000), default=(1, 10), show_default=True,
+    "--depth", "depths", metavar="N", multiple=True, type=Integer(1, 10_000), default=(1, 10), show_default=True,
     help="Records per batch, as a multiple of the stored depth. Repeatable.",
 )  # fmt: skip
 @sample_options
@@ -50,14 +50,14 @@ _TIMING = ("fastest", "median")
 @click.option("--rate", metavar="RATE", help="Uncompressed produce rate: 20MB/s, 50000records/s.")
 @click.option("--price-gb", metavar="PRICE", type=float, help="Price of a GB (10^9 bytes) of storage.")
 @click.option(
-    "--replication", metavar="N", type=click.IntRange(min=1), default=1, show_default=True,
+    "--replication", metavar="N", type=Integer(min=1), default=1, show_default=True,
     help="Replication factor: copies of each byte.",
 )  # fmt: skip
 @click.option(
     "--price-network-gb", metavar="PRICE", type=float, help="Price of a GB that is sent to a follower in another zone."
 )
 @click.option(
-    "--consumers", metavar="N", type=click.IntRange(min=0), default=1, show_default=True,
+    "--consumers", metavar="N", type=Integer(min=0), default=1, show_default=True,
     help="Number of consumer groups that read everything.",
 )  # fmt: skip
 @click.option("--price-consumer-gb", metavar="PRICE", type=float, help="Price of a GB that a consumer reads.")

@@ -12,6 +12,7 @@ from recordpress.cli._command import Sources, copy_options, paths, target, verb
 from recordpress.cli._findings import plural, print_copy
 from recordpress.cli._outcome import CLEAN
 from recordpress.cli._output import count, print_json, print_table, say, shown, size
+from recordpress.cli._parameters import Integer
 from recordpress.cli._progress import Progress
 from recordpress.log import Manifest
 
@@ -25,7 +26,7 @@ from recordpress.log import Manifest
 )  # fmt: skip
 @paths
 @target
-@click.option("--magic", type=click.IntRange(0, 2), required=True, help="Message format of the copy.")
+@click.option("--magic", type=Integer(0, 2), required=True, help="Message format of the copy.")
 @copy_options("Target codec; default: that of each batch.", "Count losses; write nothing.", codec_required=False)
 @click.option(
     "--allow-loss", metavar="KIND", multiple=True, help="Loss to allow, as --dry-run names it, or all. Repeatable."

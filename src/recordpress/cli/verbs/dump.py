@@ -12,7 +12,7 @@ from recordpress.cli._command import Sources, codec_plugins, isolation_level, op
 from recordpress.cli._findings import print_skipped, report_reading, status_of
 from recordpress.cli._outcome import CLEAN
 from recordpress.cli._output import StreamTable, count, moment, note, print_json, size, write
-from recordpress.cli._parameters import OFFSET, SIZE, TIMESTAMP, Bounds, Range
+from recordpress.cli._parameters import OFFSET, SIZE, TIMESTAMP, Bounds, Integer, Range
 from recordpress.cli._progress import Progress
 from recordpress.cli._records import FORMATS, Shown, head_of, shows_records
 from recordpress.log import Finding
@@ -97,7 +97,7 @@ def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
 @click.option("--files", metavar="FILE,...", help="Files in place of PATH, as for DumpLogSegments.")
 @click.option("--batches", is_flag=True, help="Print a line per batch, from headers alone, instead of records.")
 @shows_records((*FORMATS, "kafka"))
-@click.option("--head", type=click.IntRange(min=0), metavar="N", help="Number of records or batches to print.")
+@click.option("--head", type=Integer(min=0), metavar="N", help="Number of records or batches to print.")
 @click.option(
     "--offset", metavar="FROM[..TO]", type=Range(OFFSET), default=_EVERYTHING, help="Offset range; TO is excluded."
 )

@@ -13,7 +13,7 @@ from recordpress.cli._command import Sources, broker_version, codec_plugins, pat
 from recordpress.cli._findings import plural, print_findings
 from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, duration, note, print_json, print_table, say, shown, size
-from recordpress.cli._parameters import TIMESTAMP, LocalPath, Setting
+from recordpress.cli._parameters import TIMESTAMP, Integer, LocalPath, Setting
 from recordpress.cli._progress import Progress
 from recordpress.log.copy.defaults import JOINED_BYTES
 
@@ -39,7 +39,7 @@ _MOST_LISTED = 3  # producers of a group: the JSON has all
 @click.option(
     "--produce-version",
     metavar="N",
-    type=click.IntRange(0, 13),
+    type=Integer(0, 13),
     help="Produce version to assume; default: the one in the request.",
 )
 @click.option("--transactional-id", metavar="ID", help="Transactional id to assume for a record set.")

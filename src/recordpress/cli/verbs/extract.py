@@ -10,7 +10,7 @@ from recordpress.analysis import extract
 from recordpress.cli._command import Sources, codec_plugins, paths, sample_options, verb
 from recordpress.cli._findings import plural, report_reading
 from recordpress.cli._output import say, shown, size
-from recordpress.cli._parameters import LocalPath
+from recordpress.cli._parameters import Integer, LocalPath
 from recordpress.codecs import CodecRegistry
 from recordpress.files import LocalFileSystem
 
@@ -25,7 +25,7 @@ from recordpress.files import LocalFileSystem
 @paths
 @click.option("--output", "-o", metavar="FILE", type=LocalPath(), required=True, help="File to write the records to.")
 @click.option(
-    "--offset", metavar="OFFSET", type=click.IntRange(0),
+    "--offset", metavar="OFFSET", type=Integer(0),
     help="Extract the first batch that ends at this offset or after it, instead of a sample.",
 )  # fmt: skip
 @sample_options

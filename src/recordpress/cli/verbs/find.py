@@ -10,7 +10,7 @@ import click
 from recordpress.cli._command import Sources, codec_plugins, isolation_level, paths, threads, verb
 from recordpress.cli._findings import plural, print_skipped, report_reading
 from recordpress.cli._output import note
-from recordpress.cli._parameters import TIMESTAMP, Bounds, Range
+from recordpress.cli._parameters import TIMESTAMP, Bounds, Integer, Range
 from recordpress.cli._progress import Progress
 from recordpress.cli._records import Shown, head_of, shows_records
 from recordpress.codecs import CodecRegistry
@@ -40,7 +40,7 @@ _EVERYTHING = Bounds(None, None)
 @click.option("--header", metavar="NAME[=VALUE]", help="Header name, optionally with a value.")
 @click.option(
     "--partitions",
-    type=click.IntRange(min=1),
+    type=Integer(min=1),
     metavar="N",
     help="Number of partitions of the topic: search only the one that the default partitioner of Kafka's Java producer "
     "(murmur2) chooses for the key.",
@@ -48,7 +48,7 @@ _EVERYTHING = Bounds(None, None)
 @click.option(
     "--time", metavar="FROM[..TO]", type=Range(TIMESTAMP), default=_EVERYTHING, help="Time range, as for dump."
 )
-@click.option("--head", type=click.IntRange(min=0), metavar="N", help="Number of records to print.")
+@click.option("--head", type=Integer(min=0), metavar="N", help="Number of records to print.")
 @isolation_level
 @threads("Number of decoding threads.")
 @codec_plugins

@@ -35,8 +35,8 @@ _ADVICE = {
 
 @verb(
     "fits",
-    ("recordpress fits values.jsonl -c zstd", "Check each line as a record, with Kafka's default limits."),
-    ("recordpress fits /backup/logs/orders-0 -c lz4 -t max.message.bytes=500000",
+    ("recordpress fits values.jsonl --codec zstd", "Check each line as a record, with Kafka's default limits."),
+    ("recordpress fits /backup/logs/orders-0 --codec lz4 -t max.message.bytes=500000",
      "Check the records of a log against a lower limit."),
     ("recordpress fits big.txt --max-request-size 4MiB -t max.message.bytes=2097152 --json",
      "Raise a limit of the producer, and print JSON."),

@@ -24,7 +24,7 @@ from recordpress.log import Log, Partition
 def command(paths: Sources, segments: bool, as_json: bool) -> None:
     """List partitions and their segments.
 
-    Reads names and sizes only and opens no segment; `recordpress stats` shows their contents. Directories and files
+    Reads names and sizes only and opens no segment; 'recordpress stats' shows their contents. Directories and files
     that are not part of the log, for example those awaiting deletion, are listed on stderr."""
     log = paths.opened()
     if as_json:

@@ -28,7 +28,7 @@ def command(paths: Sources, target: str, index_interval_bytes: int, as_json: boo
     partition is written to TARGET itself if TARGET is named like one, such as orders-0. Existing directories are never
     written to.
 
-    First prints the records that the copy lacks; if there are any, the exit status is 1. `recordpress scan` prints
+    First prints the records that the copy lacks; if there are any, the exit status is 1. 'recordpress scan' prints
     the same without writing anything."""
     with Progress("repairing") as progress:
         report = repair(paths.given(), target, index_interval_bytes=index_interval_bytes, progress=progress)

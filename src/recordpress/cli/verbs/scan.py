@@ -27,7 +27,7 @@ def command(paths: Sources, index_interval_bytes: int, as_json: bool) -> int:
     it prints the range, the offsets before and after it, and the part that a broker would keep after a crash. Files
     that are not part of the log, such as those awaiting deletion, are listed too.
 
-    `recordpress verify` checks more: the records in the batches, and the files next to the log."""
+    'recordpress verify' checks more: the records in the batches, and the files next to the log."""
     with Progress("scanning") as progress:
         report = scan(paths.given(), index_interval_bytes=index_interval_bytes, progress=progress)
     if as_json:

@@ -12,6 +12,7 @@ import click
 
 from recordpress.cli._command import Sources, codec_plugins, isolation_level, paths, verb
 from recordpress.cli._findings import report_reading
+from recordpress.cli._parameters import Integer
 from recordpress.cli._records import Shown, shows_records
 from recordpress.codecs import CodecRegistry
 from recordpress.columns import Columns
@@ -34,7 +35,7 @@ _PAUSE = 0.5  # seconds between two reads of a growing log; chosen, not measured
 @click.option(
     "--number",
     "-n",
-    type=click.IntRange(min=0),
+    type=Integer(min=0),
     default=10,
     show_default=True,
     metavar="N",

@@ -12,7 +12,7 @@ from recordpress.cli._command import Sources, as_json, codec_plugins, paths, sam
 from recordpress.cli._findings import report_reading
 from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, note, print_json, print_table, say, size
-from recordpress.cli._parameters import SIZE, LocalPath, Paths
+from recordpress.cli._parameters import SIZE, Integer, LocalPath, Paths
 from recordpress.cli._progress import Progress
 from recordpress.dictionaries import DictionaryStore
 from recordpress.files import LocalFileSystem
@@ -31,14 +31,14 @@ from recordpress.files import LocalFileSystem
     "--size", metavar="SIZE", type=SIZE,
     help="Maximum size of the dictionary.  [default: a tenth of the values, at most 110KiB]",
 )  # fmt: skip
-@click.option("--level", type=click.IntRange(-131072, 22), default=3, show_default=True, help="Level of zstd.")
+@click.option("--level", type=Integer(-131072, 22), default=3, show_default=True, help="Level of zstd.")
 @click.option(
-    "--depth", "depths", metavar="N", multiple=True, type=click.IntRange(1, 1_000_000), default=(1, 10, 100, 1000),
+    "--depth", "depths", metavar="N", multiple=True, type=Integer(1, 1_000_000), default=(1, 10, 100, 1000),
     show_default=True, help="Records per batch. Repeatable; the stored depth is always measured.",
 )  # fmt: skip
 @sample_options
 @click.option(
-    "--id", "dictionary_id", metavar="ID", type=click.IntRange(1 << 15, (1 << 31) - 1),
+    "--id", "dictionary_id", metavar="ID", type=Integer(1 << 15, (1 << 31) - 1),
     help="Dictionary id.  [default: derived from its content]",
 )  # fmt: skip
 @click.option("--store", metavar="DIRECTORY", type=Paths(), help="Directory of dictionaries to add it to.")

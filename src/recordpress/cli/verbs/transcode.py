@@ -14,7 +14,7 @@ from recordpress.cli._command import Sources, copy_options, paths, target, verb
 from recordpress.cli._findings import plural, print_copy
 from recordpress.cli._outcome import CLEAN
 from recordpress.cli._output import count, duration, percent, print_json, print_table, say, shown, size
-from recordpress.cli._parameters import SHARE, SIZE, Timestamp
+from recordpress.cli._parameters import SHARE, SIZE, Integer, Timestamp
 from recordpress.cli._progress import Progress
 from recordpress.cli._savings import print_savings
 from recordpress.codecs.choice import CodecChoice
@@ -46,7 +46,7 @@ _WORTHWHILE = 0.95  # a part of the bytes; a judgement
 )
 @click.option(
     "--batch-records",
-    type=click.IntRange(1, INT32_MAX),
+    type=Integer(1, INT32_MAX),
     help="Maximum number of records of a joined batch; with --batch-bytes, the limit that is reached first.",
 )
 @click.option(
@@ -58,7 +58,7 @@ _WORTHWHILE = 0.95  # a part of the bytes; a judgement
 )
 @click.option(
     "--producer-id-expiration-ms",
-    type=click.IntRange(1),
+    type=Integer(1),
     default=EXPIRATION_MS,
     show_default=True,
     help="The producer.id.expiration.ms of the broker. The last five batches of a producer are not joined unless it "

@@ -42,7 +42,7 @@ def command(
 
     Changes nothing. The log may be in use: an entry that is being appended may then be a finding.
 
-    `recordpress scan` also finds damage, and prints the result of a broker's recovery."""
+    'recordpress scan' also finds damage, and prints the result of a broker's recovery."""
     if len(paths.paths) > 1:
         _refuse_two_trees(paths.opened(codecs))
     with Progress("verifying") as progress:
