@@ -135,6 +135,10 @@ def test_what_deeper_batches_would_have_saved(run: Run, tmp_path: Path, producer
     done = run("transcode", source, tmp_path / "a-0", "--codec", "zstd")
     [line] = [line for line in done.lines if "--batch-bytes" in line]
     assert re.fullmatch(text, line) and len(line) <= 80, line
+    joined = ["--batch-bytes", "256KiB", "--producers", "settle" if producers > 1 else "keep"]
+    copy = run("transcode", source, tmp_path / "c-0", "--codec", "zstd", *joined)
+    [total] = [line for line in copy.lines if " records, " in line]
+    assert line.rpartition(", ")[2] == total.rpartition(", ")[2]  # a small log is measured as a whole
     joined = ["--batch-bytes", "256KiB", "--producers", "settle", "--now", "2100-01-01"]
     for n, more in enumerate((joined, ["--json"], ["--max-message-bytes", "100KiB"])):
         assert "--batch-bytes" not in run("transcode", source, tmp_path / f"{n}-0", "--codec", "zstd", *more).text

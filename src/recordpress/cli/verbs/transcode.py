@@ -22,6 +22,7 @@ from recordpress.log import CopiedPartition, Estimate, Manifest
 from recordpress.log.copy.defaults import EXPIRATION_MS, JOINED_BYTES
 from recordpress.log.copy.transcode import TranscodeJob
 
+_SAMPLED_WHOLE = 8 << 20  # bytes of a log that is recompressed as a whole, in half a second
 _SAMPLED = 128  # the part of the bytes that is recompressed three times: about a fiftieth of the time
 _WORTHWHILE = 0.95  # a part of the bytes; a judgement
 
@@ -126,8 +127,9 @@ def _deeper(copy: Manifest, paths: Sources, options: dict[str, Any]) -> str:
     job = TranscodeJob(codec, min_gain=options["min_gain"])
     # as one topic, so that the sample stays small
     partitions = [replace(one, topic="") for one in paths.opened(options["codecs"]).partitions]
-    sample = totals["source_bytes"] // _SAMPLED
-    found = job.estimate(partitions, sample, is_quick=True, findings=[]).topics
+    is_small = totals["source_bytes"] <= _SAMPLED_WHOLE
+    sample = totals["source_bytes"] // (1 if is_small else _SAMPLED)
+    found = job.estimate(partitions, sample, is_quick=not is_small, findings=[]).topics
     if not found or not found[0].codec.bytes_after or found[0].settle is None:
         return ""
     keep, settle = (one.bytes_after / found[0].codec.bytes_after for one in (found[0].keep, found[0].settle))
