@@ -20,9 +20,9 @@ def print_savings(estimate: Estimate) -> None:
         *([] if estimate.batch_bytes is None else [size(estimate.batch_bytes)]),
         *([] if estimate.batch_records is None else [f"{count(estimate.batch_records)} records"]),
     ]
-    say(f"joined, settled: batches of up to {' or '.join(limits)} with --producers keep, settle")
+    say(f"joined: batches of up to {' or '.join(limits)}; settled: the same with --producers settle")
     is_whole = estimate.sampled_bytes == estimate.bytes_before
-    how = "all of it" if is_whole else f"a sample of {size(estimate.sampled_bytes)}; ± 95 % confidence"
+    how = "the whole log" if is_whole else f"a sample of {size(estimate.sampled_bytes)}; ± 95 % confidence"
     say(f"measured on {how}")
 
 
