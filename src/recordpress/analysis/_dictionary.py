@@ -163,8 +163,8 @@ class Evaluation:
         if self.pays:
             return text
         paying = [depth.batch_records for depth in self.depths if depth.pays]
-        worth = f"{100 * SAVED_PER_DOUBLING:.0f} % is worth it"
-        return f"{text}; {worth}, as up to {paying[-1]} records per batch" if paying else f"{text}; {worth}"
+        worth = f"it pays from {100 * SAVED_PER_DOUBLING:.0f} % less"
+        return f"{text}; {worth}, here up to {paying[-1]} records per batch" if paying else f"{text}; {worth}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result for JSON."""
