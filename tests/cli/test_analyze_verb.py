@@ -62,7 +62,7 @@ def test_the_table(run: Run, tmp_path: Path) -> None:
     assert done.lines[5].split()[:5] == ["*", "zstd", "3", "1x", "10"]
     assert "memcpy" in done.text and "zstd 1." in done.text
     assert "    compression.type=zstd" in done.lines and "    compression.zstd.level=3" in done.lines
-    assert any(line.startswith("a day: ") and "CPU time to compress" in line for line in done.lines)
+    assert any(" a day" in line and "CPU time to compress" in line for line in done.lines)
 
 
 def test_csv(run: Run, tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def _print_advice(found: Analysis) -> None:
     if "bytes_a_day" in saves:
         price = f", {saves['price_a_day']:,.2f} of storage" if "price_a_day" in saves else ""
         say(
-            f"a day: {size(saves['bytes_a_day'])}{price}; CPU time to compress "
+            f"{what} {size(abs(saves['bytes_a_day']))} a day{price}; CPU time to compress "
             f"{saves['compress_cpu_seconds_a_day']:,.0f} s, to decompress once "
             f"{saves['decompress_cpu_seconds_a_day']:,.0f} s"
         )
