@@ -545,7 +545,10 @@ def test_files_are_closed_wherever_reading_ends(opened: Any, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"columns": ["ofset"]}, "unknown column"),
+        (
+            {"columns": ["ofset"]},
+            "unknown column 'ofset'; accepted are topic, partition, offset, .*: did you mean 'offset'",
+        ),
         ({"columns": ["topic", "topic"]}, "named twice"),
         ({"isolation_level": "committed"}, "isolation_level must be one of read_uncommitted, read_committed"),
         ({"on_corrupt": "ignore"}, "on_corrupt must be one of raise, skip, stop"),
