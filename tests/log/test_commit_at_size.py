@@ -95,4 +95,5 @@ def test_a_commit_of_a_million_segments(tmp_path: Path) -> None:
     """A journal above 256 MiB, which no later job could read, was of 840,000 segments."""
     found = commit(tmp_path, 10_000, 100, 1)
     assert found["moved"] == 1_000_000
-    assert found["mb"] < 500, found
+    # 400 here; imports take 85 to 115 more, by how much of Arrow the system maps at a time
+    assert found["mb"] - found["before"] < 420, found
