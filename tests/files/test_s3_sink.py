@@ -48,6 +48,7 @@ def started(path: str, *tasks: int, overwrite: bool = False, joins: bool = False
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(_sink, "_task_number", lambda number=number: number)
             patch.setattr(task_group, "_LINGER", 0.0)
+            patch.setattr(task_group, "_LEAST", 0)
             messages.append(writer.write(iter([batch])))
         messages[-1].joined *= joins
     return writer, messages

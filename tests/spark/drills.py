@@ -167,6 +167,7 @@ class Job:
     is_compact: bool = False
     fault: Fault = NO_FAULT
     in_worker: bool = False
+    joins: bool = False  # in tasks, although there are few bytes
 
     def rows(self) -> list[bytes]:
         return [] if self.is_compact else [b"%s %d" % (self.name.encode(), number) for number in range(ROWS)]
@@ -192,9 +193,12 @@ class Job:
     def _write(self) -> None:
         import pyarrow as pa
 
+        from recordpress.log.publish import task_group
         from recordpress.spark import KafkaLogDataSource, _sink
         from recordpress.spark.schema import spark_schema
 
+        if self.joins:
+            task_group._LEAST = 0
         options = {"path": self.place, "topic": "t", "partitions": "1", "writeId": self.name}
         writer: Any = KafkaLogDataSource(options).writer(spark_schema(["value"]), False)
         half = ROWS // 2
@@ -268,7 +272,7 @@ def drill(number: int, place: str, moments: int) -> str:
         in_worker = not is_compact and draw.random() < 0.3
         moment = draw.randrange(1, OF_WORKERS if in_worker else moments)
         fault = Fault(draw.choice(kinds), moment, draw.random() < 0.5) if is_faulty else NO_FAULT
-        return Job(name, place, is_compact, fault, in_worker)
+        return Job(name, place, is_compact, fault, in_worker, draw.random() < 0.5)
 
     is_first = draw.random() < 0.5
     both = draw.random() < 0.3

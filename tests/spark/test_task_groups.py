@@ -66,6 +66,7 @@ def job(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
     """Jobs in a new log dir; fsspec's memory is a store."""
     monkeypatch.setattr(lease, "COUNTS_FOR", 0.0)
     monkeypatch.setattr(task_group, "_LINGER", 0.0)
+    monkeypatch.setattr(task_group, "_LEAST", 0)
     path = f"memory://logs/{uuid4().hex}" if request.param == "store" else f"{tmp_path}/logs"
     return lambda **options: Job(path, monkeypatch, **options)
 
@@ -101,6 +102,17 @@ def test_groups_and_tasks_without_rows(job: Callable[..., Job], monkeypatch: pyt
     assert one.commit(*messages) == []
     assert one.bases() == {"t-0": [0, 3 << 26, 6 << 26]}
     assert sorted(one.values()) == expected(0, 2, 3, 5, 6, 7)
+
+
+def test_groups_of_few_bytes(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their segments would be small: the driver joins those of all groups, without gaps between the offsets."""
+    monkeypatch.setattr(task_group, "_TASKS", 2)
+    monkeypatch.setattr(task_group, "_LEAST", 1 << 20)
+    one = job(partitions="1")
+    messages = [one.task(task) for task in range(6)]
+    assert not any(message.joined for message in messages)
+    assert len(one.commit(*messages)) >= 6
+    assert one.bases() == {"t-0": [0]} and sorted(one.values()) == expected(*range(6))
 
 
 def test_a_task_that_died(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,8 +108,9 @@ class WriteOptions:
     segment_bytes: int = option(
         "segment.bytes",
         number(INT32_MAX),
-        "Maximum size of a segment in bytes. Segments of up to 64 tasks that are smaller than 4 MiB are joined; larger"
-        " ones keep their file. Offsets have gaps between large segments and between joined ones.",
+        "Maximum size of a segment in bytes. Segments smaller than 4 MiB are joined, those of each 64 tasks by one of "
+        "them if they have 4 MiB; larger ones keep their file. Offsets have gaps between large segments and between "
+        "joined ones.",
         1 << 30,
     )
     index_interval_bytes: int = option(

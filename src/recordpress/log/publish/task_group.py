@@ -8,8 +8,9 @@
 No task knows how many others a job has. So tasks with consecutive numbers are a group, and a task that ends while no
 other task of its group is running joins all segments so far; a later task joins them again. Two tasks that end at the
 same time try to create a file with the digest of the same segments, and the one that succeeds joins them. The driver
-uses a joined segment if tasks reported exactly the segments in it. It joins the others itself, for example if a task
-died and was not repeated, or was repeated after its segments were joined.
+uses a joined segment if tasks reported exactly the segments in it. It joins the others itself: those of groups with
+few bytes, together with other groups' and up to `segment.bytes`, and those of a task that died and was not repeated, or
+was repeated after its segments were joined.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from recordpress.log.publish._join import join
 from recordpress.log.publish._journal import Journal, PlannedPartition, PlannedSegment
 from recordpress.log.publish._roll_forward import CALLS_AT_ONCE
 from recordpress.log.publish.plan import JoinedSegment, in_order, segments_of
-from recordpress.log.publish.staging import OWNER, Stage, StagedSegment, stem_of
+from recordpress.log.publish.staging import KEPT_BYTES, OWNER, Stage, StagedSegment, stem_of
 
 _TASKS = 64  # of a group
 _LINGER = 0.2  # seconds in which the next task of a group begins; chosen, not measured
 _LITTLE = 64 << 20  # bytes that may be joined whenever a task ends, although more tasks of the group may follow
+_LEAST = KEPT_BYTES  # of a group: the driver joins fewer
 _AT_ONCE = 16  # partitions: small files of a store are mostly waiting
 
 
@@ -89,7 +91,7 @@ class TaskGroup:
                 joined = max(joined, _size(info.name))
         size = sum(map(_size, done.values()))
         is_worth_it = len(done) == _TASKS or size <= _LITTLE or size >= 2 * joined
-        if not size or begun - done.keys() or not is_worth_it:
+        if size < max(_LEAST, 1) or begun - done.keys() or not is_worth_it:
             return []
         return [done[task] for task in sorted(done, key=int)]
 
