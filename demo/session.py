@@ -24,13 +24,13 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 README = HERE.parent / "README.md"
 BLOCK = re.compile(r"(?<=```console\n).*?(?=```\n)", re.DOTALL)
-PLACE = "/backup"  # where the logs are said to be
+PLACE = "demo"  # where a reader of the README has the logs
 WIDTH = 128
 TOLERANCE = 0.05
 
 COMMANDS = (
-    "recordpress stats /backup/logs --topic access-log",
-    "recordpress explain /backup/logs/access-log-0 --topic-config compression.type=lz4",
+    "recordpress stats demo/logs --topic access-log",
+    "recordpress explain demo/logs/access-log-0 --topic-config compression.type=lz4",
 )
 
 

@@ -47,7 +47,9 @@ _TIMING = ("fastest", "median")
     "--timing", "-p", type=click.Choice(_TIMING), default=_TIMING[0], show_default=True,
     help="Statistic of repeated calls that is reported as the speed.",
 )  # fmt: skip
-@click.option("--rate", metavar="RATE", help="Uncompressed produce rate: 20MB/s, 50000records/s.")
+@click.option(
+    "--rate", metavar="RATE", help="Uncompressed produce rate: 50000records/s, 20MB/s; a number alone is MB/s."
+)
 @click.option("--price-gb", metavar="PRICE", type=float, help="Price of a GB (10^9 bytes) of storage.")
 @click.option(
     "--replication", metavar="N", type=Integer(min=1), default=1, show_default=True,
