@@ -65,7 +65,7 @@ class Verb(click.Command):
             raise
 
     def _with_options(self, message: str) -> str:
-        """Return a message of the library with the names of options in place of those of arguments."""
+        """Return a message of the library that names options instead of arguments."""
         options = {param.name: max(param.opts, key=len) for param in self.params if "_" in (param.name or "")}
         words = r"(?<![^\s(])\w+(?=[\s=:;,)]|$)"  # not parts of paths
         return re.sub(words, lambda name: options.get(name[0], name[0]), message)

@@ -35,7 +35,7 @@ def schema_ids(values: pa.Array) -> pa.Array:
 
 
 def payloads(values: pa.Array, has_message_indexes: bool = False) -> pa.Array:
-    """Return the payloads as binary of a column of binary or string; message indexes are those of Protobuf."""
+    """Return the payloads as binary of a column of binary or string; Protobuf has message indexes."""
     starts, data, rows = _framed(values)
     if not rows.size:
         return pa.nulls(len(values), pa.binary())

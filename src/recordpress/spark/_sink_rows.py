@@ -65,7 +65,7 @@ class TaskRows:
             self._relieve()
 
     def finish(self) -> tuple[list[StagedSegment], list[JoinedSegment]]:
-        """Pack the remaining rows, and close the files; join small ones with those of other tasks."""
+        """Pack the remaining rows, and close the files; join small ones with small ones of other tasks."""
         for waiting in self._waiting.values():
             self._pack(waiting, is_end=True)
             waiting.staged.close()

@@ -46,7 +46,7 @@ def kept_options(schema: StructType) -> dict[str, str]:
 
 
 def has_path(options: Mapping[str, str]) -> bool:
-    """Return whether options name a path: those of a table's SELECT and INSERT do not."""
+    """Return whether options name a path: a table's SELECT and INSERT give none."""
     return not {"path", "paths"}.isdisjoint(name.lower() for name in options)
 
 

@@ -32,7 +32,7 @@ def _digest(parts: Iterable[StagedSegment]) -> bytes:
 
 
 def with_joined(ordered: Sequence[StagedSegment], joined: Iterable[JoinedSegment]) -> list[StagedSegment]:
-    """Put joined segments in the place of those that they have, if these follow each other."""
+    """Replace neighbouring segments by the segment that joined them."""
     by_first: dict[tuple[str, int], list[JoinedSegment]] = {}
     for one in sorted(joined, key=lambda one: -one.parts):
         by_first.setdefault((one.attempt, one.number), []).append(one)
@@ -73,8 +73,8 @@ def segments_of(
 ) -> Iterator[PlannedSegment]:
     """Yield the segments of a partition that ends at `end`: staged ones with indexes alone, the others joined.
 
-    One with indexes keeps the offsets that its task chose if they come after those of the segments before it. Otherwise
-    it gets the next ones on a local disk, and is joined in a store.
+    One with indexes keeps the offsets that its task chose if these come after the offsets of the segments before it.
+    Otherwise it gets the next ones on a local disk, and is joined in a store.
     """
     run: list[StagedSegment] = []
     base = size = 0

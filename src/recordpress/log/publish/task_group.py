@@ -8,9 +8,8 @@
 No task knows how many others a job has. So tasks with consecutive numbers are a group, and a task that ends while no
 other task of its group is running joins all segments so far; a later task joins them again. Two tasks that end at the
 same time try to create a file with the digest of the same segments, and the one that succeeds joins them. The driver
-uses a joined segment if tasks reported exactly the segments in it. It joins the others itself: those of groups with
-few bytes, together with other groups' and up to `segment.bytes`, and those of a task that died and was not repeated, or
-was repeated after its segments were joined.
+uses a joined segment if tasks reported exactly the segments in it. It joins the others itself: groups with few bytes,
+up to `segment.bytes`; a group of which a task died; and what a group joined before one of its tasks was repeated.
 """
 
 from __future__ import annotations
