@@ -56,7 +56,7 @@ def inputs_of(data: bytes) -> Iterator[tuple[str, bytes]]:
     """Pairs of target and input."""
     yield "batch_header", b"\0" + data
     yield "batch_header", b"\0" + PLUGGABLE
-    for entry in entries(data):
+    for number, entry in enumerate(entries(data)):
         codec, packed = payload(entry)
         yield "cursor", bytes([16, *range(16)]) + entry
         yield "record", b"\2" + packed if entry[16] == 2 else b"\1" + entry
@@ -64,6 +64,7 @@ def inputs_of(data: bytes) -> Iterator[tuple[str, bytes]]:
         yield "columns", bytes([0, 0xFF, entry[16]]) + count + bytes(2) + (packed if entry[16] == 2 else entry)
         if entry[16] == 2 and codec == 0:
             yield "skip", packed
+        yield "run", bytes([12, 255, number % 16]) + entry
         yield "decimal", entry[:64]
         yield "crc32c", bytes(15) + entry
         yield "snappy_encode", bytes([1, 0, 1, 9]) + packed
