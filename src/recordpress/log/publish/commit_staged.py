@@ -57,6 +57,7 @@ _LOGGER = logging.getLogger("recordpress.log")
 
 _CHECKS_COUNT_FOR = 1.0  # seconds: far less than between the end of a lease and its expiry for others
 _LOOK_EVERY = 0.1  # seconds between attempts to lock a local file; chosen, not measured
+_LISTED_AT_ONCE = 8  # directories, with the files of 64 tasks each
 _ENDS_AT_ONCE = 16  # partitions whose last segments are read
 _REPORTED_EVERY = 600.0  # seconds between warnings of a job that waits
 _FORGOTTEN = 24 * 3600.0  # seconds after which a job without a known process counts as ended; chosen, not measured
@@ -324,11 +325,11 @@ def _finish(files: FileSystem, target: str, path: str) -> None:
 def _check_staged(stage: Stage, staged: Sequence[StagedSegment]) -> None:
     """Raise an error if a reported file is missing or has another size."""
 
-    def check(directory: tuple[str, list[StagedSegment]]) -> None:
-        path, reported = directory
+    def check(group: tuple[str, list[StagedSegment]]) -> None:
+        directory, reported = group
         there: dict[str, int | None] = {}
         with suppress(FileNotFoundError):
-            there = {info.name: info.size for info in stage.files.list(path)}
+            there = {info.name: info.size for info in stage.files.list(stage.files.join(stage.path, directory))}
         for one in reported:
             stem = stage.files.name(one.stem)
             for suffix in INDEX_SUFFIXES if one.has_indexes else ():
@@ -345,11 +346,10 @@ def _check_staged(stage: Stage, staged: Sequence[StagedSegment]) -> None:
                     file=stage.files.url(stage.files.join(stage.path, one.file)),
                 )
 
-    def directory_of(segment: StagedSegment) -> str:
-        return stage.files.join(stage.path, segment.stem).rpartition("/")[0]
-
-    groups = groupby(sorted(staged, key=directory_of), key=directory_of)
-    for_each(((path, list(group)) for path, group in groups), check, CALLS_AT_ONCE)
+    groups: dict[str, list[StagedSegment]] = {}
+    for one in staged:
+        groups.setdefault(one.attempt.rpartition("/")[0], []).append(one)
+    for_each(groups.items(), check, _LISTED_AT_ONCE)
 
 
 def _places(staged: Sequence[StagedSegment], joined: Sequence[JoinedSegment]) -> dict[str, list[StagedSegment]]:
