@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from recordpress._arguments import shown_value
 from recordpress.codecs import CodecRegistry, ZstdParameters
 from recordpress.codecs.choice import CodecChoice, parse_level
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
-from recordpress.typing import CompressionType
 
 DEFAULT_CANDIDATES = "none/snappy/lz4/gzip,1,6/zstd,1,3,6"
 """Default codecs and levels of a measurement."""
@@ -29,11 +28,6 @@ class Setting(NamedTuple):
 
     compression_type: str
     level: int | ZstdParameters | None
-
-    @property
-    def is_kafkas(self) -> bool:
-        """Return whether the codec is Kafka's, not a plug-in."""
-        return self.compression_type in get_args(CompressionType)
 
     def __str__(self) -> str:
         return self.compression_type if self.level is None else f"{self.compression_type} {self.level}"

@@ -21,6 +21,7 @@ from recordpress.analysis._analysis import Speed
 from recordpress.analysis._grid import Setting
 from recordpress.analysis._sample import Sample
 from recordpress.codecs import CodecRegistry, compress, compressor, decompress
+from recordpress.codecs.choice import stored_as
 from recordpress.columns import Columns, read_columns, write_columns
 from recordpress.errors import CorruptRecordError
 from recordpress.record import read_batches
@@ -209,7 +210,7 @@ def _compressed(payloads: Sequence[memoryview], setting: Setting, at_once: bool,
     """Return the size of each batch's records after compression, with the name of a plug-in (KIP-984), and read them
     back."""
     codec, level = setting
-    name_bytes = 0 if setting.is_kafkas else 1 + len(codec)
+    name_bytes = 1 + len(codec) if stored_as(codec) is None else 0
     for payload in payloads:
         if at_once:
             packed = compress(payload, codec, level, codecs=codecs)

@@ -16,7 +16,7 @@ from recordpress.analysis._grid import Setting
 from recordpress.analysis._measure import Size
 from recordpress.analysis._rate import Rate
 from recordpress.codecs import ZstdParameters
-from recordpress.codecs.choice import level_as_json
+from recordpress.codecs.choice import level_as_json, stored_as
 from recordpress.codecs.table import CodecTable
 from recordpress.producer.settings import LINGER_MS, batch_size_of, linger_ms_of
 
@@ -137,9 +137,9 @@ def recommend(choice: Choice, by_depth: Mapping[int, Size], cells: Sequence[Cell
 
 
 def _settings(chosen: Cell, now: Situation) -> dict[str, str | int]:
-    settings: dict[str, str | int] = {"compression.type": chosen.compression_type}
-    if not Setting(chosen.compression_type, chosen.level).is_kafkas:
-        settings = {"compression.type": "pluggable", "pluggable.factory.plugin": chosen.compression_type}  # KIP-984
+    settings: dict[str, str | int] = {"compression.type": stored_as(chosen.compression_type) or "pluggable"}
+    if settings["compression.type"] == "pluggable":
+        settings["pluggable.factory.plugin"] = chosen.compression_type  # KIP-984
     if chosen.level is not None and chosen.compression_type in _WITH_LEVEL:
         level = chosen.level.level if isinstance(chosen.level, ZstdParameters) else chosen.level
         settings[f"compression.{chosen.compression_type}.level"] = level
@@ -195,6 +195,8 @@ def _warnings(choice: Choice, by_depth: Mapping[int, Size], now: Situation) -> l
     if choice.ties:
         others = ", ".join(f"{Setting(one.compression_type, one.level)} at {one.depth:g}x" for one in choice.ties)
         found.append(f"the measurement does not tell {others} from it, and it is smaller")
+    if stored_as(chosen.compression_type) not in (None, chosen.compression_type):
+        found.append(f"Kafka's producers have no setting for {chosen.compression_type}: only recordpress has it")
     if isinstance(chosen.level, ZstdParameters):
         found.append("Kafka's producers have no setting for windowLog or strategy: only recordpress writes with them")
     if is_shallow(by_depth):

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from recordpress._arguments import INT32_MAX, INT64_MAX, shown_value
 from recordpress.broker._config_names import BROKER_NAMES, TOPIC_NAMES, is_setting
 from recordpress.broker._versions import BrokerRules, Version, version_of
+from recordpress.codecs.choice import stored_as
 from recordpress.codecs.table import CodecTable
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -63,7 +64,7 @@ class _Settings:
     """The mapping as it was given, read one setting at a time."""
 
     def __init__(self, given: Iterable[tuple[str, Value]], codecs: CodecTable | None) -> None:
-        self.plugins = None if codecs is None else codecs.ids.keys() - CODEC_IDS.keys()
+        self.plugins = None if codecs is None else {name for name in codecs.ids if stored_as(name) is None}
         self.values = {self._name(name): self._value(name, value) for name, value in given}
 
     def _name(self, name: str) -> str:

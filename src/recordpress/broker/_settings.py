@@ -37,7 +37,9 @@ def settings_of(broker_version: str, topic_config: TopicConfig | None, codecs: C
         types = tuple(map(type, given.values()))
         if _VALUES.issuperset(types) and _NAMES.issuperset(map(type, given)):  # which compare and hash as they should
             return _remembered(broker_version, tuple(given.items()), types)
-    return _read(broker_version, topic_config, codecs_given(codecs))
+    table = codecs_given(codecs)
+    kafkas = None if table is None else CodecTable(table.plugins)  # a broker reads with Kafka's implementation
+    return _read(broker_version, topic_config, kafkas)
 
 
 @lru_cache(maxsize=64)

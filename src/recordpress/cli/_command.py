@@ -303,8 +303,24 @@ def _loaded(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) 
     return codecs
 
 
+def _read_with(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> None:
+    for name in given:
+        try:
+            (ctx.params["codecs"] or CodecRegistry()).read_with(name)
+        except InvalidArgumentError as error:
+            raise click.BadParameter(error.message, ctx, param) from error
+
+
 def codec_plugins(function: _Function) -> _Function:
-    """Add --codec-plugin, which click evaluates before --codec."""
+    """Add --codec-plugin, which click evaluates before --codec, and --read-with."""
+    function = click.option(
+        "--read-with",
+        metavar="NAME",
+        multiple=True,
+        expose_value=False,
+        callback=_read_with,
+        help="Loaded codec that reads the batches of the one it implements, as gzip:isal for gzip. Repeatable.",
+    )(function)
     return click.option(
         "--codec-plugin",
         "codecs",
@@ -312,6 +328,6 @@ def codec_plugins(function: _Function) -> _Function:
         multiple=True,
         is_eager=True,
         callback=_loaded,
-        help="Codec to import for batches that name it (KIP-984): an object with compress and decompress. Import only "
-        "code that you trust. Repeatable.",
+        help="Codec to import for batches that name it (KIP-984), or, named like gzip:isal, another implementation of "
+        "Kafka's codec: an object with compress and decompress. Import only code that you trust. Repeatable.",
     )(function)

@@ -4,7 +4,8 @@ from recordpress.codecs.codec cimport codec
 
 cdef class Plugin:
     cdef readonly str name
-    cdef readonly bytes field    # as batches have it: one byte of length, then the name
+    cdef readonly str provides   # the codec of Kafka that it is another implementation of, or None
+    cdef readonly bytes field    # as batches have it: one byte of length, then the name; a provider's is empty
     cdef readonly tuple levels   # or None
     cdef readonly bint joins
     cdef object compress
@@ -18,11 +19,12 @@ cdef class Plugin:
 cdef void object_row(codec* row, Plugin plugin) noexcept
 
 # What compression.type may be without a plug-in, of producers and of topics: `table` adds the names of Kafka's codecs.
-cdef set taken
+cdef set kafkas
 
 cdef class CodecRegistry:
     cdef dict plugins            # name -> Plugin; replaced by changes, never changed
-    cdef object table            # the CodecTable of `plugins`, once a call requested it
+    cdef dict readers            # codec of Kafka -> name of the provider that reads its batches; as `plugins`
+    cdef object table            # the CodecTable of both, once a call requested it
     cdef object lock
 
-    cdef int change(self, dict plugins) except -1
+    cdef int change(self, dict plugins, dict readers) except -1

@@ -172,7 +172,14 @@ cdef void object_row(codec_row* row, Plugin plugin) noexcept:
 cdef enum:
     MOST_PLUGINS = CODEC_ROWS - CODEC_IDS
 
-cdef set taken = {"pluggable", "producer", "uncompressed"}
+cdef set TAKEN = {"pluggable", "producer", "uncompressed"}
+cdef set kafkas = set()
+
+
+def stored_as(str name):
+    """Return the codec of Kafka that batches with this compression type state; None if they state a plug-in."""
+    codec = name.partition(":")[0]
+    return codec if codec in kafkas and name[:5] != "none:" else None
 
 
 cdef str name_given(object name):
@@ -184,7 +191,7 @@ cdef str name_given(object name):
     if not possible or not all(rp_plugin_name_char(<uint8_t>ord(c)) for c in text):
         raise InvalidArgumentError(f"the name of a codec must be 1 to {RP_PLUGIN_NAME_MAX} characters of A-Z, a-z, "
                                    f"0-9 and _.$:/-, not {shown(text)}", field="name")
-    if text.lower() in taken:
+    if text.lower() in TAKEN or text.lower() in kafkas:
         raise InvalidArgumentError(f"{shown(text)} is a value of compression.type: choose another name for the codec",
                                    field="name")
     return sys.intern(text)
@@ -214,7 +221,8 @@ cdef class Plugin:
 
     def __cinit__(self, name, codec, thread_safe):
         self.name = name_given(name)
-        self.field = bytes((len(self.name),)) + self.name.encode("ascii")
+        self.provides = stored_as(self.name)
+        self.field = b"" if self.provides is not None else bytes((len(self.name),)) + self.name.encode("ascii")
         self.compress, self.decompress = function_of(codec, "compress"), function_of(codec, "decompress")
         self.levels = levels_of(codec)
         self.joins = flag_of(getattr(codec, "joins", False), "joins")
@@ -252,6 +260,10 @@ cdef class CodecRegistry:
     it. A batch with another name is an `UnsupportedCompressionTypeError`. Its header stays readable, and
     `Batch.plugin_name` has the name.
 
+    A name such as ``gzip:isal`` registers a provider: another implementation of Kafka's gzip, snappy, lz4 or zstd. Its
+    batches are that codec's, which every Kafka client reads. Only a call that names the provider writes with it, and
+    batches are read with it after `read_with`.
+
     A call takes the codecs that are registered when it begins; so does an object, such as a `BatchBuilder`, when it is
     made.
 
@@ -278,12 +290,12 @@ cdef class CodecRegistry:
     """
 
     def __cinit__(self):
-        self.plugins = {}
+        self.plugins, self.readers = {}, {}
         self.lock = RLock()
 
     @cython.critical_section
-    cdef int change(self, dict plugins) except -1:
-        self.plugins, self.table = plugins, None
+    cdef int change(self, dict plugins, dict readers) except -1:
+        self.plugins, self.readers, self.table = plugins, readers, None
         return 0
 
     def register(self, name, codec, *, replace=False, thread_safe=None):
@@ -315,7 +327,8 @@ cdef class CodecRegistry:
         Raises
         ------
         InvalidArgumentError
-            A name that is not possible, or taken; more codecs than a registry holds, which is 56.
+            A name that is not possible, or taken; more codecs than a registry holds, which is 56; a provider whose
+            payloads Kafka's implementation does not read, or the reverse.
         ArgumentTypeError
             An object without these methods, or an attribute of another type.
 
@@ -338,13 +351,20 @@ cdef class CodecRegistry:
         """
         cdef Plugin plugin = Plugin(name, codec, thread_safe)
         cdef bint replaces = flag_of(replace, "replace")
+        cdef CodecRegistry alone
+        if plugin.provides is not None:
+            from recordpress.codecs._proof import prove
+
+            alone = CodecRegistry()
+            alone.change({plugin.name: plugin}, {})
+            prove(plugin.name, plugin.provides, plugin.levels, plugin.joins, alone)
         with self.lock:
             if plugin.name in self.plugins and not replaces:
                 raise InvalidArgumentError(f"{plugin.name!r} is already registered: replace=True replaces it",
                                            field="name")
             if plugin.name not in self.plugins and len(self.plugins) >= MOST_PLUGINS:
                 raise InvalidArgumentError(f"a registry holds at most {MOST_PLUGINS} codecs", field="name")
-            self.change({**self.plugins, plugin.name: plugin})
+            self.change({**self.plugins, plugin.name: plugin}, self.readers)
 
     def unregister(self, name):
         """Forget a codec. Calls and objects that have begun keep it.
@@ -368,7 +388,9 @@ cdef class CodecRegistry:
         with self.lock:
             if name not in self:
                 raise InvalidArgumentError(f"{shown(name)} is not registered", field="name")
-            self.change({known: plugin for known, plugin in self.plugins.items() if known != str.__str__(name)})
+            text = str.__str__(name)
+            self.change({known: plugin for known, plugin in self.plugins.items() if known != text},
+                        {codec: reader for codec, reader in self.readers.items() if reader != text})
 
     def load(self, path, name=None):
         """Import a codec and register it: for a command line or a configuration file, whose author is trusted.
@@ -411,6 +433,48 @@ cdef class CodecRegistry:
             (<Plugin>self.plugins[name]).again = "load", (path, name), {}
         return name
 
+    def read_with(self, name):
+        """Read the batches of a codec with a provider of it.
+
+        Parameters
+        ----------
+        name : str
+            Of the provider; or of the codec itself, for Kafka's implementation again.
+
+        Raises
+        ------
+        InvalidArgumentError
+            It is not a registered provider.
+
+        Notes
+        -----
+        It reads record batches (magic 2). Older messages, streams, and the records in front of damage are read with
+        Kafka's implementation, and so is what `recordpress.broker` validates.
+
+        Examples
+        --------
+        >>> import gzip, recordpress
+        >>> class Zlib:
+        ...     compress = staticmethod(gzip.compress)
+        ...     def decompress(self, data, max_output):
+        ...         return gzip.decompress(data)
+        >>> codecs = recordpress.CodecRegistry()
+        >>> codecs.register("gzip:zlib", Zlib())
+        >>> data = recordpress.write_records([b"line"], compression_type="gzip:zlib", codecs=codecs)
+        >>> codecs.read_with("gzip:zlib")
+        >>> [batch.compression_type for batch in recordpress.read_batches(data, codecs=codecs)]
+        ['gzip']
+        """
+        with self.lock:
+            if isinstance(name, str) and name in kafkas:
+                self.change(self.plugins, {codec: one for codec, one in self.readers.items() if codec != name})
+                return
+            provides = (<Plugin>self.plugins[name]).provides if name in self else None
+            if provides is None:
+                raise InvalidArgumentError(f"{shown(name)} is not a registered provider of a codec of Kafka",
+                                           field="name")
+            self.change(self.plugins, {**self.readers, provides: str.__str__(name)})
+
     @property
     @cython.critical_section
     def names(self):
@@ -426,7 +490,8 @@ cdef class CodecRegistry:
 
     def __reduce__(self):
         with self.lock:
-            return registry_of, ([(<Plugin>plugin).again for plugin in self.plugins.values()],)
+            return registry_of, ([(<Plugin>plugin).again for plugin in self.plugins.values()]
+                                 + [("read_with", (name,), {}) for name in self.readers.values()],)
 
     def __repr__(self):
         return f"<recordpress.CodecRegistry: {', '.join(self.names) or 'empty'}>"

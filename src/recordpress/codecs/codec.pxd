@@ -19,8 +19,9 @@ cdef enum:
     # A codec that copies its input gets a chunk in steps of this size, which fit the cache.
     STEP = 1 << 18
     CODEC_IDS = 8                 # three bits of the attributes hold the id
-    # Kafka's codecs have their ids as row numbers. All plug-ins have the id 5, and rows after the ids: a number says
-    # which codec it is. As many as a set of them has bits: a uint64_t (log/copy/_recompress_entries.pyx).
+    # Kafka's codecs have their ids as row numbers. Plug-ins have rows after the ids: a number says which codec it is.
+    # Their id is 5, or that of Kafka's codec for a provider, which is another implementation of it. As many as a set of
+    # them has bits: a uint64_t (log/copy/_recompress_entries.pyx).
     CODEC_ROWS = 64
     # What parts may take beyond the bound of one payload: each flush ends a block early, and libzstd may split blocks.
     # A block's header has 3 bytes, so that this is room for 340 more of them than the bound counts.
@@ -155,6 +156,7 @@ cdef struct codec:
 cdef struct codec_table:
     codec rows[CODEC_ROWS]   # `decode` is NULL in unused rows
     int n_plugins            # in the rows from CODEC_IDS on
+    int readers[CODEC_IDS]   # the row of the provider that reads batches of a codec; 0: Kafka's
 
 
 cdef inline const codec* row_of(const codec_table* codecs, int id) noexcept nogil:
@@ -162,6 +164,13 @@ cdef inline const codec* row_of(const codec_table* codecs, int id) noexcept nogi
     if 0 <= id < CODEC_ROWS and codecs.rows[id].decode != NULL:
         return &codecs.rows[id]
     return NULL
+
+
+cdef inline const codec* reader_of(const codec_table* codecs, int id, int magic) noexcept nogil:
+    """Return the row that reads a payload of a codec; NULL if no codec has the id."""
+    if magic == 2 and 0 <= id < CODEC_IDS and codecs.readers[id] != 0:
+        return &codecs.rows[codecs.readers[id]]
+    return row_of(codecs, id)
 
 
 cdef inline int codec_at(const codec_table* codecs, const uint8_t* entry, const rp_batch* batch) noexcept nogil:
@@ -179,7 +188,8 @@ cdef inline int plugin_at(const codec_table* codecs, const uint8_t* entry, const
         room = <size_t>(batch.size - RP_BATCH_HEADER)
         for id in range(CODEC_IDS, CODEC_IDS + codecs.n_plugins):
             row = &codecs.rows[id]
-            if row.head_size <= room and memcmp(entry + RP_BATCH_HEADER, row.head, row.head_size) == 0:
+            if (row.attributes == RP_PLUGGABLE and row.head_size <= room
+                    and memcmp(entry + RP_BATCH_HEADER, row.head, row.head_size) == 0):
                 return id
     return RP_PLUGGABLE
 

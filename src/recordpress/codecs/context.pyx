@@ -15,7 +15,7 @@ from recordpress._c.threads cimport (
 from recordpress._c.wire cimport (
     RP_CODEC_ID, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, RP_OUTPUT_FULL, rp_error, rp_fail, rp_slot_give, rp_slot_take,
 )
-from recordpress.codecs.codec cimport CODEC_ROWS, append, codec, codec_table, progress, row_of, size_range
+from recordpress.codecs.codec cimport CODEC_ROWS, append, codec, codec_table, progress, reader_of, row_of, size_range
 from recordpress.codecs.table cimport kafka_codecs
 
 cdef enum:
@@ -26,10 +26,9 @@ cdef enum:
 
 # Where memory comes from, how it grows and where it ends are decided here for all codecs.
 
-cdef int decompress_units(codec_context* context, int codec_id, int magic, const uint8_t* src, size_t size,
-                          pooled* out, size_t cap, rp_error* err) noexcept nogil:
-    """Call decompress_payload(), but keep in `out` the members, chunks, blocks or frames before an error."""
-    cdef const codec* row = row_of(context.codecs, codec_id)
+cdef int decompress_units(const codec* row, codec_context* context, int codec_id, int magic, const uint8_t* src,
+                          size_t size, pooled* out, size_t cap, rp_error* err) noexcept nogil:
+    """Decompress a payload, but keep in `out` the members, chunks, blocks or frames before an error."""
     cdef int status
     if row == NULL or size < row.head_size:
         return rp_fail(err, RP_CODEC_ID, -1, codec_id, 0)
@@ -70,7 +69,8 @@ cdef int decompress_with(const codec* row, codec_context* context, bint counted,
 cdef int decompress_payload(codec_context* context, int codec_id, int magic, const uint8_t* src, size_t size,
                             pooled* out, size_t cap, rp_error* err) noexcept nogil:
     cdef size_t start = out.size
-    if decompress_units(context, codec_id, magic, src, size, out, cap, err) == RP_OK:
+    cdef const codec* row = reader_of(context.codecs, codec_id, magic)
+    if decompress_units(row, context, codec_id, magic, src, size, out, cap, err) == RP_OK:
         return RP_OK
     out.size = start
     return err.status
@@ -78,12 +78,16 @@ cdef int decompress_payload(codec_context* context, int codec_id, int magic, con
 
 cdef int decompress_prefix(codec_context* context, int codec_id, int magic, const uint8_t* src, size_t size,
                            pooled* out, size_t cap, rp_error* err) noexcept nogil:
+    cdef const codec* reader = reader_of(context.codecs, codec_id, magic)
     cdef const codec* row = row_of(context.codecs, codec_id)
     cdef size_t start = out.size
-    cdef int status = decompress_units(context, codec_id, magic, src, size, out, cap, err)
+    cdef rp_error ignored
+    cdef int status = decompress_units(reader, context, codec_id, magic, src, size, out, cap, err)
     context.ends = False
     if status == RP_OK or status == RP_CODEC_ID or status == RP_NO_MEMORY or status == RP_OUTPUT_CAP:
         return status
+    if reader != row:  # a provider decodes all or nothing
+        decompress_units(row, context, codec_id, magic, src, size, out, cap, &ignored)
     if row.prefix != NULL:
         context.ends = row.prefix(&context.states[codec_id], src + row.head_size, size - row.head_size, out, start,
                                   cap)

@@ -11,7 +11,8 @@ cdef class CodecTable:
     cdef codec_table rows
     cdef PyObject* names[CODEC_ROWS]  # interned; NULL in unused rows
     cdef dict known                   # name -> row; owns the names
-    cdef tuple plugins                # of Plugin
+    cdef readonly tuple plugins       # of Plugin
+    cdef dict readers                 # as CodecRegistry has it
     cdef CodecTable lenient           # the same codecs for lz4_header_checksum="ignore", once it was requested
 
     cdef int own_name(self, int id, str name) except -1

@@ -12,7 +12,7 @@ from recordpress._c.wire cimport RP_LZ4, RP_PLUGGABLE, RP_ZSTD
 from recordpress.codecs._gzip cimport gzip_row
 from recordpress.codecs._lz4 cimport lz4_row, lz4_row_of_any_header
 from recordpress.codecs._none cimport none_row
-from recordpress.codecs._registry cimport CodecRegistry, Plugin, object_row, taken
+from recordpress.codecs._registry cimport CodecRegistry, Plugin, kafkas, object_row
 from recordpress.codecs._snappy cimport snappy_row
 from recordpress.codecs._zstd cimport zstd_row
 from recordpress.codecs._zstd_dictionary cimport dictionary_set
@@ -23,7 +23,7 @@ import sys
 
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
-PLUGGABLE = RP_PLUGGABLE  # the id on the wire of all plug-ins
+PLUGGABLE = RP_PLUGGABLE  # the id on the wire of all plug-ins but providers
 
 cdef object MAGIC_DEFAULT = 2
 
@@ -34,7 +34,7 @@ cdef dict IGNORES = {VERIFY: False, "ignore": True}
 cdef class CodecTable:
     """The codecs of a call: Kafka's, and the codecs registered when it began. It never changes."""
 
-    def __cinit__(self, tuple plugins=()):
+    def __cinit__(self, tuple plugins=(), dict readers=None):
         cdef int id
         cdef Plugin plugin
         none_row(&self.rows.rows[0])
@@ -43,13 +43,15 @@ cdef class CodecTable:
         lz4_row(&self.rows.rows[3])
         zstd_row(&self.rows.rows[4])
         self.known = {}
-        self.plugins = plugins
+        self.plugins, self.readers = plugins, readers or {}
         for id in range(CODEC_IDS):
             if self.rows.rows[id].decode != NULL:
                 self.rows.rows[id].attributes = id
                 self.own_name(id, self.rows.rows[id].name.decode("ascii"))
         for plugin in plugins[:CODEC_ROWS - CODEC_IDS]:
             self.add(plugin)
+        for codec_name, provider in self.readers.items():
+            self.rows.readers[<int>self.known[codec_name]] = self.known[provider]
 
     cdef int own_name(self, int id, str name) except -1:
         name = sys.intern(name)
@@ -62,7 +64,7 @@ cdef class CodecTable:
         cdef codec* row = &self.rows.rows[id]
         self.own_name(id, plugin.name)
         row.id = id
-        row.attributes = RP_PLUGGABLE
+        row.attributes = RP_PLUGGABLE if plugin.provides is None else self.known[plugin.provides]
         row.name = PyUnicode_AsUTF8(plugin.name)
         row.head = <const uint8_t*>PyBytes_AS_STRING(plugin.field)
         row.head_size = <size_t>PyBytes_GET_SIZE(plugin.field)
@@ -93,7 +95,7 @@ cdef class CodecTable:
 
 
 cdef CodecTable KAFKA = CodecTable()
-taken.update(KAFKA.known)
+kafkas.update(KAFKA.known)
 
 
 cdef const codec_table* kafka_codecs() noexcept nogil:
@@ -122,7 +124,7 @@ cdef CodecTable registered(CodecRegistry registry):
     cdef CodecTable table
     with registry.lock:
         if registry.table is None:
-            registry.table = CodecTable(tuple(registry.plugins.values()))
+            registry.table = CodecTable(tuple(registry.plugins.values()), registry.readers)
         table = registry.table
     return table
 
@@ -134,7 +136,7 @@ cdef CodecTable lenient_table(CodecTable codecs, object lz4_header_checksum):
     cdef CodecTable made
     with cython.critical_section(codecs):
         if codecs.lenient is None:
-            made = CodecTable(codecs.plugins)
+            made = CodecTable(codecs.plugins, codecs.readers)
             lz4_row_of_any_header(&made.rows.rows[RP_LZ4])
             codecs.lenient = made
         return codecs.lenient

@@ -8,7 +8,7 @@ from typing import Any
 
 from recordpress._arguments import INT32_MAX
 from recordpress.codecs import CodecRegistry, ZstdParameters
-from recordpress.codecs.choice import CodecChoice, parse_level
+from recordpress.codecs.choice import CodecChoice, parse_level, stored_as
 from recordpress.codecs.table import CodecTable
 from recordpress.errors import InvalidArgumentError
 from recordpress.log.publish.commit_staged import Scope
@@ -46,6 +46,10 @@ def _path(given: RawOptions) -> str:
     return paths[0]
 
 
+def _codec(name: str, value: str) -> str:
+    return value if ":" in value and stored_as(value) is not None else choice(*_CODECS)(name, value)
+
+
 def _level(name: str, value: str) -> int | ZstdParameters:
     try:
         return parse_level(value)
@@ -78,9 +82,9 @@ class WriteOptions:
     )
     compression_type: str = option(
         "compression.type",
-        choice(*_CODECS),
-        "A Kafka codec, or pluggable (KIP-984). The parsed value is the codec's name, for pluggable that"
-        " of the plug-in.",
+        _codec,
+        "A Kafka codec, pluggable (KIP-984), or a provider of codec.plugin such as gzip:isal. The parsed value is the"
+        " codec's name, for pluggable that of the plug-in.",
         "zstd",
     )
     plugin: str | None = option(_PLUGIN, text, "Name of the codec for compression.type=pluggable.")
@@ -191,7 +195,7 @@ def _codec_name(values: dict[str, Any]) -> str:
             "its import path, package.module:attribute",
             field=missing,
         )
-    if plugin in _CODECS:
+    if stored_as(plugin) is not None:
         raise InvalidArgumentError(
             f"option {_PLUGIN} must name a codec other than Kafka's, not {plugin}", field=_PLUGIN
         )
