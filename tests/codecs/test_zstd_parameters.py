@@ -14,7 +14,6 @@ from samples import noise, text
 
 import recordpress
 from recordpress import ZstdParameters
-from recordpress.cli._app import program
 from recordpress.codecs.choice import level_as_json, parse_level
 
 JARS = Path(__file__).parents[2] / "build" / "broker"
@@ -141,6 +140,7 @@ def test_other_codecs_have_no_window(codec: Any) -> None:
 
 def test_a_log_is_copied_and_measured_with_them(tmp_path: Path) -> None:
     """The shell and the manifest have the same text, and analyze the decoder's memory."""
+    program = pytest.importorskip("recordpress.cli._app", reason="click is not installed", exc_type=ImportError).program
     log = tmp_path / "t-0" / f"{0:020d}.log"
     log.parent.mkdir()
     log.write_bytes(recordpress.write_records([text(300_000)]))

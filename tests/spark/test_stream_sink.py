@@ -160,7 +160,7 @@ def test_what_a_batch_left_goes_with_the_next(tmp_path: Path, monkeypatch: pytes
     assert len(list((tmp_path / ".recordpress-staging").iterdir())) == 2
     query.run(0, [b"0"])
     assert len(list((tmp_path / ".recordpress-staging").iterdir())) == 1
-    with pytest.raises(recordpress.StorageError, match="it is gone"):
+    with pytest.raises(recordpress.StorageError, match="is gone"):
         query.writer().commit(messages, 1)
     other.writer().commit(beside, 0)
     query.writer().abort([None, *query.started([b"2"])], 1)
