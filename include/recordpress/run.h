@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) int rp_row_of(const rp_rows *rows, 
     return rp_bytes_of(&rows->key, row, &r->key) && rp_bytes_of(&rows->value, row, &r->value);
 }
 
-/* `columns` and `wide` are constants, so that each has a loop of its own. */
+/* `columns` and `wide` are constants, so that the compiler makes a loop for each. */
 static inline __attribute__((always_inline)) int64_t rp_run_write_from(rp_run *run, const rp_rows *from, int columns,
                                                                        int wide, int64_t row, int64_t end, uint8_t **to,
                                                                        const uint8_t *limit) {

@@ -309,7 +309,7 @@ class InUseError(InvalidArgumentError, RuntimeError):
 
 
 class NotFoundError(InvalidArgumentError, KeyError, IndexError):
-    """There is no column of this name, or no row or record of this number.
+    """A column with this name, or a row or record with this number, does not exist.
 
     Remedy
     ------

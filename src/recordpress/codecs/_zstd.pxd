@@ -36,7 +36,7 @@ ctypedef struct zstd_stream:
     frame_walk walk                # over those
 
 
-# A level with a window or a strategy in place of its own is one int (see ZstdParameters), as a row's calls take it: the
+# A level with another window or strategy is one int (see ZstdParameters), as a row's calls take it: the
 # level counts from the lowest, and the others are in the bits above it, so that it is larger than any level.
 cdef enum:
     LEVEL_MIN = -131072

@@ -358,7 +358,7 @@ cdef class Batch(BatchHeader):
             return found[key]
         cdef int64_t index = integer_of(key, "key", -INT64_MAX, INT64_MAX)
         if not -len(found) <= index < len(found):
-            raise NotFoundError(f"there is no record {key} of {len(found)}", field="key")
+            raise NotFoundError(f"record {key} does not exist: the batch has {len(found)}", field="key")
         return found[index if index >= 0 else index + len(found)]  # Cython's own indexing does not wrap around
 
     def __array__(self, dtype=None, copy=None):
