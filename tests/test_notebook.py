@@ -121,7 +121,7 @@ def test_a_batch_is_a_sequence() -> None:
     assert [record.offset for record in batch[1:]] == [1, 2] and batch[5:] == []
     assert [record.offset for record in batch[::-1]] == [2, 1, 0]
     for index in (3, -4):
-        with pytest.raises(IndexError, match="of 3"):
+        with pytest.raises(IndexError, match="batch has 3"):
             batch[index]
     with pytest.raises(recordpress.ArgumentTypeError):
         batch["key"]  # type: ignore[call-overload]
