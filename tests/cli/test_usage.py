@@ -54,4 +54,13 @@ def test_the_examples_of_a_verb_have_options_that_it_has(name: str) -> None:
 
 @pytest.mark.parametrize("name", VERBS)
 def test_help_breaks_no_line_in_a_name_with_a_hyphen(run: Run, name: str) -> None:
-    assert not [line for line in run(name, "--help").lines if re.search(r"\w-$|--$", line)]
+    lines = run(name, "--help").lines
+    assert not [line for line in lines if re.search(r"\w-$|--$", line) or len(line) > 80]
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_shell_joins_the_lines_of_an_example(run: Run, name: str) -> None:
+    verb = program.get_command(click.Context(program), name)
+    assert isinstance(verb, Verb)
+    shown = " ".join("\n".join(run(name, "--help").lines).replace("\\\n", "").split())
+    assert [typed for typed, _ in verb.examples if typed not in shown] == []

@@ -38,6 +38,15 @@ def _unbroken(text: str) -> str:
     return text.replace("-", _HYPHEN)
 
 
+def _command_lines(typed: str, width: int, indent: str) -> str:
+    """Return a command as lines that a shell joins; an option and its value stay together."""
+    from textwrap import wrap
+
+    text = re.sub(r"( -\S+) (?!-)", "\\1\xa0", typed)
+    lines = wrap(text, width - len(indent), subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return indent + f" \\\n{indent}".join(lines).replace("\xa0", " ") + "\n"
+
+
 class Verb(click.Command):
     """Command with examples."""
 
@@ -85,7 +94,7 @@ class Verb(click.Command):
             formatter.write_dl(records, col_max=32)
         with formatter.section("EXAMPLES"):
             for typed, does in self.examples:
-                formatter.write(f"{'':{formatter.current_indent}}{typed}\n")
+                formatter.write(_command_lines(typed, formatter.width, " " * formatter.current_indent))
                 formatter.indent()
                 formatter.write_text(_unbroken(does))
                 formatter.dedent()
