@@ -300,7 +300,7 @@ def test_reindex_into_another_directory(tmp_path: Path) -> None:
     reindex(tmp_path / "a-0", tmp_path / "out")
     assert [path.name for path in (tmp_path / "a-0").iterdir()] == [LOG]
     assert len(list((tmp_path / "out").iterdir())) == 4
-    with pytest.raises(recordpress.InvalidArgumentError, match="target is for one partition, but path has 2"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="of a single partition, but path has 2"):
         reindex(tmp_path, tmp_path / "out")
 
 

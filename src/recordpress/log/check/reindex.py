@@ -103,7 +103,7 @@ def reindex(
     report = ReindexReport(findings=list(opened.skipped))
     if target is not None and len(opened.partitions) > 1:
         raise InvalidArgumentError(
-            f"target is for one partition, but path has {len(opened.partitions)}", field="target"
+            f"target takes the files of a single partition, but path has {len(opened.partitions)}", field="target"
         )
     meter = Meter(progress, opened.partitions)
     for partition in opened.partitions:
