@@ -484,4 +484,5 @@ def test_doctor(run: Run) -> None:
     assert found["recordpress"] == recordpress.__version__
     assert set(found["libraries"]) == {"libdeflate", "lz4", "xxhash", "zstd"}
     assert all(speed > 0 for codec in found["speeds"].values() for speed in codec.values())
+    assert run("doctor").lines[0] == "installation"
     assert "click" in run("doctor").text

@@ -61,7 +61,7 @@ def report(as_json: bool) -> None:
 def _print(result: dict[str, Any]) -> None:
     libraries = ", ".join(f"{name} {number}" for name, number in result["libraries"].items())
     print_table(
-        ("this is", ""),
+        ("installation", ""),
         (
             ("recordpress", result["recordpress"]),
             ("Python", f"{result['python']}, {result['executable']}"),
@@ -90,7 +90,7 @@ def _print(result: dict[str, Any]) -> None:
     )
     if None in result["packages"].values():
         say()
-        say(f"pip is  {sys.executable} -m pip")
+        print(f"pip is  {sys.executable} -m pip")  # whole, to be copied
 
 
 def _build() -> str:
