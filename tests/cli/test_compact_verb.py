@@ -1,6 +1,7 @@
 """``recordpress compact``."""
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -20,6 +21,8 @@ def test_the_verb(run: Run, tmp_path: Path) -> None:
     assert done.status == 0 and done.json["partitions"][0]["segmentsBefore"] == 19
     done = run("compact", tmp_path, "--include-active-segment", "--codec", "zstd", "--level", "3")
     assert done.status == 0 and b"2 segments merged into 1" in done.out and b"t-0" in done.out
+    header = re.split(" {2,}", done.lines[0].strip())
+    assert len({*header}) == len(header) == 9
     assert b"0 segments merged into 0" in run("compact", tmp_path).out
     assert run("compact", tmp_path, "--level", "3").status == 2
     assert recordpress.open_log(tmp_path).count() == 20

@@ -60,7 +60,8 @@ def command(path: str, as_json: bool, **options: Any) -> int:
         return CLEAN
     if done:
         print_table(
-            ("partition", ">segments", ">after", ">records", ">batches", ">after", ">bytes", ">after", ">change"),
+            ("partition", ">segments", ">segments after", ">records", ">batches", ">batches after", ">before", ">after",
+             ">change"),
             [
                 (
                     shown(f"{one.topic}-{one.partition}"), count(one.segments_before), count(one.segments_after),

@@ -127,7 +127,7 @@ def _print(found: list[tuple[Partition, LogStats]], total: LogStats) -> None:
                 size(share.bytes),
                 _percent(share.bytes, total.seen.bytes),
                 count(share.records),
-                f"{share.bytes / share.records:.0f}" if share.records else "-",
+                f"{share.bytes / share.records:,.0f}" if share.records else "-",
                 "-" if (ratio := total.ratio(codec)) is None else f"{ratio:.2f}",
             )
             for codec, share in _with_control(total)
