@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.test_terminal import STYLE, printed
+from cli.test_terminal import STYLE, in_a_pseudo_terminal, printed
 from recordpress.cli._verbs import VERBS
 
 pytest.importorskip("pyarrow")
@@ -90,16 +90,15 @@ def table_cells(text: str) -> Iterator[str]:
 
 
 def too_long(text: str, columns: int) -> list[str]:
-    """Lines beyond the margin, except one word that no line has room for, and commands to copy."""
-    lines = text.splitlines()
-    return [one for one in lines if len(one) > columns and len(one.split()) > 1 and not one.startswith("try: ")]
+    """Lines beyond the margin, except commands to copy."""
+    return [one for one in text.splitlines() if len(one) > columns and not one.startswith("try: ")]
 
 
 def is_path(word: str) -> bool:
     return "/" in word and not re.fullmatch(r"[a-zA-Z]+/[a-zA-Z]+", word)
 
 
-@pytest.mark.parametrize(("kind", "columns"), [("demo", 80), ("demo", 120), ("long", 80)])
+@pytest.mark.parametrize(("kind", "columns"), [("demo", 80), ("demo", 120), ("long", 80), ("long", 120)])
 @pytest.mark.parametrize("name", CALLS)
 def test_no_cell_is_lost_or_broken(
     name: str, kind: str, columns: int, places: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -113,7 +112,8 @@ def test_no_cell_is_lost_or_broken(
     lost = {word for cell in cells for word in cell.split() if not is_path(word) and word not in words}
     assert not lost, narrow
     for path in (word for cell in cells for word in cell.split() if is_path(word)):
-        assert path.rpartition("/")[2] in narrow, path
+        names = path.split("/")
+        assert "/".join(names[-2:] if kind == "demo" and path.endswith(".log") else names[-1:]) in narrow, path
 
 
 @pytest.mark.parametrize(("kind", "columns"), [("demo", 80), ("long", 120)])
@@ -126,6 +126,27 @@ def test_measured_figures_fit(
     assert "…" not in narrow
 
 
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_long_path_in_a_message_is_shortened_in_the_middle(
+    columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    _, message = printed(["ls", str(tmp_path / LONG / f"{LONG}-0")], monkeypatch)
+    first, _, last = message.partition("…")
+    assert first.split()[-1].startswith(str(tmp_path)[:10])
+    assert last.split()[0].endswith("they-come-0:") and not too_long(message, columns)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("name", ["ls", "stats", "scan", "compare"])
+def test_the_width_is_that_of_the_terminal(name: str, columns: int, places: dict[str, Path]) -> None:
+    names = {"log": places["long"] / "log", "damaged": places["long"] / "damaged"}
+    _, output = in_a_pseudo_terminal([one.format(**names) for one in CALLS[name]], columns)
+    lines = [line for line in STYLE.sub("", output).splitlines() if not line.startswith("try: ")]
+    assert columns - 20 < max(map(len, lines)) <= columns, output
+
+
 def test_every_verb_is_tried() -> None:
     assert {call[0] for call in (*CALLS.values(), *MEASURED.values())} == {*VERBS} - {"completion"}
 
@@ -135,5 +156,8 @@ def test_a_finding_is_marked(places: dict[str, Path], monkeypatch: pytest.Monkey
     call = ["scan", str(places["demo"] / "damaged")]
     out, _ = printed(call, monkeypatch)
     assert "\x1b[1;31m(checksum)\x1b[0m\n" in out and "\n\x1b[1m/" in out
+    assert out.startswith("\x1b[1;31mlost: up to 8 records\x1b[0m\n")
+    compared, _ = printed(["compare", str(places["demo"] / "log"), str(places["demo"] / "damaged")], monkeypatch)
+    assert compared.count("\x1b[1;31m(checksum)\x1b[0m") == 1
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in printed(call, monkeypatch)[0]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MOST_LINES = 1000  # nobody reads more one by one
 
 
-def print_findings(findings: Sequence[Finding], file: TextIO | None = None) -> None:
+def print_findings(findings: Sequence[object], file: TextIO | None = None) -> None:
     """Print one line per finding, in the form of compiler messages, and the number of omitted ones."""
     for finding in findings[:_MOST_LINES]:
         say_finding(finding, file)
@@ -33,7 +33,7 @@ def print_lost(lost: Sequence[LostRecords]) -> None:
     parts = [f"up to {plural(most, 'record')}"] if most else []
     if any(one.most is None for one in lost):
         parts.append("the records of a damaged end")
-    say(f"lost: {' and '.join(parts)}")
+    say_finding(f"lost: {' and '.join(parts)}")
     places: dict[str, list[str]] = {}
     for one in lost:
         name = one.file if one.topic is None else f"{one.topic}-{one.partition}"

@@ -118,7 +118,7 @@ def note(message: str) -> None:
 
 
 def say(text: object = "", file: TextIO | None = None) -> None:
-    """Print a message. On a terminal its lines are wrapped at words."""
+    """Print a message. On a terminal its lines are wrapped at words, and paths longer than a line are shortened."""
     stream = file or sys.stdout
     if not stream.isatty():
         print(text, file=stream)
@@ -128,20 +128,21 @@ def say(text: object = "", file: TextIO | None = None) -> None:
 
 
 def say_finding(finding: object, file: TextIO | None = None) -> None:
-    """Print a finding; on a terminal its place is bold, and its rule is red."""
+    """Print a finding; on a terminal its place is bold, and its rule or a loss is red."""
     stream, text = file or sys.stdout, shown(finding)
     if not _has_styles(stream):
         say(text, stream)
         return
     text = "\n".join(_wrapped(text, _terminal_width()))
-    text = re.sub(r"\A[^\s:]+", lambda place: _bold(place[0]), text)
-    write_plain(re.sub(r"\([^()]+\)\Z", "\x1b[1;31m\\g<0>\x1b[0m", text) + "\n", stream)
+    text = re.sub(r"\A(?!lost:)[^\s:]+", lambda place: _bold(place[0]), text)
+    write_plain(re.sub(r"\Alost: .+|\([^()]+\)\Z", "\x1b[1;31m\\g<0>\x1b[0m", text) + "\n", stream)
 
 
 def _wrapped(line: str, width: int) -> list[str]:
     from textwrap import wrap
 
     indent = " " * (len(line) - len(line.lstrip()) + 4)
+    line = re.sub(r"\S*/\S*", lambda path: _shortened(path[0], width - len(indent)), line)
     return wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
@@ -212,7 +213,7 @@ def _aligned(
     excess = sum(widths) + gap * (len(widths) - 1) - line
     for number, one in enumerate(table):
         if shortens and excess > 0 and one.is_path:
-            least = max((len(posixpath.basename(cell)) + 2 for cell in one.cells), default=0)
+            least = max((len(_end(cell)) + 1 for cell in one.cells), default=0)
             shorter = max(widths[number] - excess, least, len(one.name))
             excess -= widths[number] - shorter
             widths[number] = shorter
@@ -257,8 +258,16 @@ def _shortened(text: str, width: int) -> str:
     """Cut a path in the middle, if it is longer than this."""
     if _cells(text) <= width:
         return text
-    tail = max(len(posixpath.basename(text)) + 1, 2 * (width - 1) // 3)
-    return f"{text[: max(width - 1 - tail, 0)]}…{text[-tail:]}"
+    tail = 2 * (width - 1) // 3
+    if len(_end(text)) < width:
+        tail = max(len(_end(text)), tail)
+    return f"{text[: width - 1 - tail]}…{text[-tail:]}"
+
+
+def _end(path: str) -> str:
+    """Return the name at the end of a path; for a file of a partition, also the name of its directory."""
+    directory, _, name = path.rpartition("/")
+    return f"/{posixpath.basename(directory)}/{name}" if name[:1].isdigit() else f"/{name}"
 
 
 def _bold(text: str) -> str:

@@ -8,9 +8,9 @@ import click
 
 from recordpress._json_keys import camel_keys
 from recordpress.cli._command import Sources, as_json, codec_plugins, two_paths, verb
-from recordpress.cli._findings import plural
+from recordpress.cli._findings import plural, print_findings
 from recordpress.cli._outcome import CLEAN, FINDINGS
-from recordpress.cli._output import count, print_json, print_table, say
+from recordpress.cli._output import count, print_json, print_table, say, say_finding
 from recordpress.cli._progress import Progress
 from recordpress.codecs import CodecRegistry
 from recordpress.log.copy.compare import Difference, PartitionComparison, compare_here
@@ -53,17 +53,14 @@ def _print(found: list[PartitionComparison], first: Difference | None) -> None:
         return
     place = f", offset {first.offset}" if first.offset is not None else ""
     what = "it is on one side only" if first.field == "partition" else f"{first.field} differs"
-    say(f"{_name(first.topic, first.partition)}{place}: {what}")
+    say_finding(f"{_name(first.topic, first.partition)}{place}: {what}")
+    print_findings([finding for one in found for finding in one.findings])
     different = [one for one in found if not one.is_same]
     say(f"{plural(len(different), 'partition')} of {count(len(found))} differ\n")
     print_table(
-        ("partition", ">records left", ">records right", "findings"),
-        [
-            (_name(one.topic, one.partition), *map(_shown, (one.records_left, one.records_right)),
-             "; ".join(one.findings) or "-")
-            for one in different
-        ],
-    )  # fmt: skip
+        ("partition", ">records left", ">records right"),
+        [(_name(one.topic, one.partition), *map(_shown, (one.records_left, one.records_right))) for one in different],
+    )
 
 
 def _name(topic: str | None, partition: int | None) -> str:

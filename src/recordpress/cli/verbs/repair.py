@@ -46,8 +46,8 @@ def _print(report: RepairReport) -> None:
     if smaller := [segment for segment in report.segments if segment.size < segment.source_size]:
         say()
         print_table(
-            (">batches", ">size", ">was", "/segment"),
-            ((count(one.batches), size(one.size), size(one.source_size), one.file) for one in smaller),
+            ("/segment", ">batches", ">size", ">was"),
+            ((one.file, count(one.batches), size(one.size), size(one.source_size)) for one in smaller),
         )
         say()
     batches = plural(sum(segment.batches for segment in report.segments), "intact batch")

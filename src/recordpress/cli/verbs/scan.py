@@ -45,15 +45,15 @@ def _print(report: ScanReport) -> None:
     if damaged := _damaged(report):
         say()
         print_table(
-            (">size", ">intact", ">batches", ">recovery keeps", ">and continues at", "/segment"),
+            ("/segment", ">size", ">intact", ">batches", ">recovery keeps", ">recovery ends at"),
             (
                 (
+                    segment.file,
                     size(segment.size),
                     size(segment.intact_bytes),
                     count(segment.batches),
                     size(segment.recovery_bytes),
                     f"offset {segment.recovery_offset}",
-                    segment.file,
                 )
                 for segment in damaged
             ),
