@@ -62,8 +62,9 @@ def test_a_notebook_shows_a_small_table(name: str) -> None:
 
 
 def test_what_is_left_out_is_counted() -> None:
-    assert "10000 rows; the first 20 of 10,000" in SHOWN["many rows"]()._repr_html_()
-    assert "CODEC_DIFFERS" in SHOWN["Verdict"]()._repr_html_()
+    assert "<caption>rows; the first 20 of 10,000<" in SHOWN["many rows"]()._repr_html_()
+    assert "<caption>1 segment, " in SHOWN["LogStats"]()._repr_html_()
+    assert "CODEC_DIFFERS</td><td>" in (html := SHOWN["Verdict"]()._repr_html_()) and "…" not in html
     assert "sessions" in log()._repr_html_()
 
 

@@ -7,7 +7,8 @@ from html import escape
 from itertools import islice
 
 MOST_ROWS = 20  # a screen of a notebook
-_MOST_CHARACTERS = 80  # of a cell; chosen, not measured
+_MOST_CHARACTERS = 80  # of a value; chosen, not measured
+_MOST_OF_TEXT = 300  # of our own texts and of paths, which are read whole
 
 
 def html_table(caption: str, names: Sequence[str], rows: Iterable[Sequence[object]], count: int) -> str:
@@ -25,4 +26,5 @@ def _cell(value: object) -> str:
     if isinstance(value, bytes):
         value = value[:_MOST_CHARACTERS]
     text = "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
-    return escape(text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…")
+    most = _MOST_OF_TEXT if isinstance(value, str) else _MOST_CHARACTERS
+    return escape(text if len(text) <= most else f"{text[: most - 1]}…")

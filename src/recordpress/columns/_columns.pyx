@@ -293,7 +293,8 @@ cdef class Columns(ArrowRows):
         from recordpress._html import MOST_ROWS, html_table
 
         rows = zip(*(Column.make(self, i)._first(MOST_ROWS) for i in range(len(self._fields))))
-        return html_table(f"{self.num_rows} row{'s' * (self.num_rows != 1)}", self.column_names, rows, self.num_rows)
+        caption = "rows" if self.num_rows > MOST_ROWS else f"{self.num_rows} row{'s' * (self.num_rows != 1)}"
+        return html_table(caption, self.column_names, rows, self.num_rows)
 
     def to_pydict(self):
         """Return a list of Python objects for each column.

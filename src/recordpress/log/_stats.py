@@ -171,7 +171,7 @@ class LogStats:
             (name, share.batches, share.records, share.bytes, _shown_ratio(self.ratio(name)))
             for name, share in sorted(self.codecs.items())
         )
-        caption = f"{self.segments:,} segments, {self.size:,} bytes"
+        caption = f"{self.segments:,} segment{'s' * (self.segments != 1)}, {self.size:,} bytes"
         return html_table(caption, ("codec", "batches", "records", "bytes", "ratio"), rows, len(self.codecs))
 
     def to_dict(self) -> dict[str, object]:
