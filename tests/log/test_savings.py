@@ -40,7 +40,7 @@ def check_whole(found: Estimate, real: list[int], way: int) -> None:
     [topic] = found.topics
     assert topic.sampled_bytes == topic.bytes_before == found.bytes_before == found.sampled_bytes
     assert topic.settle is not None
-    for saving, size in zip((topic.codec, topic.keep, topic.settle), real, strict=True):
+    for saving, size in zip((topic.codec_alone, topic.keep, topic.settle), real, strict=True):
         assert saving[:3] == (size, size, size)
     assert (found.bytes_after, found.least_bytes, found.most_bytes) == (real[way],) * 3
 
@@ -129,7 +129,7 @@ def test_intervals_hold_what_becomes_of_a_log(drawn: Path, tmp_path: Path) -> No
         [topic] = found.topics
         assert topic.sampled_bytes == found.sampled_bytes < 1.3 * (1 << 21) and found.sampled_segments <= 6
         assert topic.settle is not None and found[1:5] == topic.keep
-        for way, saving in enumerate((topic.codec, topic.keep, topic.settle)):
+        for way, saving in enumerate((topic.codec_alone, topic.keep, topic.settle)):
             held[way] += saving.least_bytes <= real[way] <= saving.most_bytes
             assert saving.least_bytes < saving.bytes_after < saving.most_bytes < 1.3 * saving.least_bytes
     assert min(held) >= 18

@@ -130,9 +130,9 @@ def _deeper(copy: Manifest, paths: Sources, options: dict[str, Any]) -> str:
     is_small = totals["source_bytes"] <= _SAMPLED_WHOLE
     sample = totals["source_bytes"] // (1 if is_small else _SAMPLED)
     found = job.estimate(partitions, sample, is_quick=not is_small, findings=[]).topics
-    if not found or not found[0].codec.bytes_after or found[0].settle is None:
+    if not found or not found[0].codec_alone.bytes_after or found[0].settle is None:
         return ""
-    keep, settle = (one.bytes_after / found[0].codec.bytes_after for one in (found[0].keep, found[0].settle))
+    keep, settle = (one.bytes_after / found[0].codec_alone.bytes_after for one in (found[0].keep, found[0].settle))
     ways = [("", keep)] if keep < _WORTHWHILE else []
     if settle < _WORTHWHILE * keep:
         ways.append((" --producers settle", settle))

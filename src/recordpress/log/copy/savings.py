@@ -58,7 +58,7 @@ class Saving(NamedTuple):
     >>> import recordpress
     >>> estimate = recordpress.transcode("demo/logs/access-log-0", "/copy", "zstd", dry_run=True)
     >>> [topic] = estimate.topics
-    >>> topic.codec.bytes_after > 2 * topic.keep.bytes_after, topic.keep.least_bytes == topic.keep.bytes_after
+    >>> topic.codec_alone.bytes_after > 2 * topic.keep.bytes_after, topic.keep.least_bytes == topic.keep.bytes_after
     (True, True)
     """
 
@@ -86,8 +86,8 @@ class TopicSavings(NamedTuple):
     bytes_before : int
     sampled_bytes : int
         Bytes of the topic on which the figures are based.
-    codec : Saving
-        With another codec and level alone.
+    codec_alone : Saving
+        With another codec and level.
     keep : Saving
         With joined batches, whose producers stay.
     settle : Saving | None
@@ -105,7 +105,7 @@ class TopicSavings(NamedTuple):
     topic: str | None
     bytes_before: int
     sampled_bytes: int
-    codec: Saving
+    codec_alone: Saving
     keep: Saving
     settle: Saving | None
 
@@ -260,7 +260,7 @@ def estimate(
             continue
         topics.append(found)
         sampled |= segments
-    whole = sum_of([(topic.codec, topic.keep, topic.settle)[asked] for topic in topics])
+    whole = sum_of([(topic.codec_alone, topic.keep, topic.settle)[asked] for topic in topics])
     return Estimate(
         sum(topic.bytes_before for topic in topics),
         *(whole or Saving(0, 0, 0, 0.0)),
@@ -282,7 +282,7 @@ def by_topic(partitions: Sequence[Partition]) -> dict[Topic, list[Partition]]:
 
 def savings_by_topic(estimate: Estimate) -> list[tuple[str | None, int, tuple[Saving | None, ...]]]:
     """Return topic, bytes before, and the savings of the three ways; several topics are followed by their sum."""
-    rows = [(one.topic, one.bytes_before, (one.codec, one.keep, one.settle)) for one in estimate.topics]
+    rows = [(one.topic, one.bytes_before, (one.codec_alone, one.keep, one.settle)) for one in estimate.topics]
     if len(rows) < 2:
         return rows  # type: ignore[return-value]
     ways = zip(*(savings for _, _, savings in rows), strict=True)
