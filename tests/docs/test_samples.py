@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from recordpress.cli._verbs import VERBS
+
 pytestmark = pytest.mark.build
 ROOT = Path(__file__).parents[2]
 PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "spark" not in page.name]
@@ -121,3 +123,16 @@ def expanded(arguments: list[str]) -> list[str]:
 
 def test_pages_have_samples() -> None:
     assert sum(1 for page in PAGES for _ in blocks(page)) > 40
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_page_of_a_verb_has_a_sample_and_says_what_its_json_is(verb: str) -> None:
+    click = pytest.importorskip("click")
+    from recordpress.cli._app import program
+
+    command = program.get_command(click.Context(program), verb)
+    assert command is not None
+    text = (ROOT / "docs" / "reference" / "command-line" / f"{verb}.md").read_text(encoding="utf-8")
+    headings = re.findall("^## (.+)$", text, re.M)
+    assert headings[:2] == ["Sample", "Options"] and re.search(rf"^\$ .*recordpress {verb}\b", text, re.M)
+    assert ("JSON" in headings) is any("--json" in option.opts for option in command.params)
