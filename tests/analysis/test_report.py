@@ -12,7 +12,7 @@ import pytest
 import recordpress
 from headless import BROWSER, SCHEMES, WIDTHS, faults_of
 from recordpress.analysis import Analysis, html_of
-from recordpress.analysis.html import LogAxis, Plot
+from recordpress.analysis.html import LogAxis, Plot, figures
 
 LOGS = Path(__file__).parents[2] / "demo" / "logs"
 HEAD = '<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -93,6 +93,10 @@ def test_a_browser_shows_it(page: str, scheme: str, tmp_path: Path) -> None:
 
 
 # ---- elements
+
+
+def test_no_line_ends_in_a_unit() -> None:
+    assert "1,467 MB/\N{WORD JOINER}s</dd>" in figures([("to read", "1,467 MB/s", "\N{PLUS-MINUS SIGN} 3 %")])
 
 
 @pytest.mark.parametrize(

@@ -65,10 +65,10 @@ def page(title: str, parts: Iterable[str]) -> str:
 
 
 def figures(cards: Iterable[tuple[str, str, str]]) -> str:
-    """Return the main figures: name, value and note of each."""
+    """Return the main figures: name, value and note of each. A unit such as MB/s stays on one line."""
     shown = "\n".join(
         f'<div><dt>{escape(name)}</dt><dd class="value">{escape(value)}</dd><dd class="note">{escape(note)}</dd></div>'
-        for name, value, note in cards
+        for name, value, note in ((name, value.replace("/", "/\N{WORD JOINER}"), note) for name, value, note in cards)
     )
     return f'<dl class="figures">\n{shown}\n</dl>'
 
