@@ -52,7 +52,11 @@ def test_a_name_is_not_the_beginning_of_another(tmp_path: Path) -> None:
     ("given", "field", "message"),
     [
         ({"topics": "sessionz"}, "topics", "no topic 'sessionz': did you mean 'sessions'?"),
-        ({"topics": ["sessions", "zz*"]}, "topics", "no topic 'zz*'; the first of 4 is access-json"),
+        (
+            {"topics": ["sessions", "zz*"]},
+            "topics",
+            "no topic 'zz*'; topics are access-json, access-log, nginx-status, sessions",
+        ),
         ({"partitions": [0, 7]}, "partitions", "no partition 7"),
         ({"partitions": -1}, "partitions", "partitions must be from 0 to 2147483647, not -1"),
         ({"topics": [3]}, "topics", "topics must be names, not int"),

@@ -23,6 +23,7 @@ from recordpress.typing import Integer
 
 _PATTERN = re.compile(r"[*?[]")
 _SEGMENT_ENDINGS = (LOG_FILE_SUFFIX, f"{LOG_FILE_SUFFIX}.deleted", f"{LOG_FILE_SUFFIX}.swap")
+_NAMED = 8  # topics in a message about one that is not there; chosen
 
 
 class Found(NamedTuple):
@@ -72,7 +73,8 @@ def open_selected(
     known = list(dict.fromkeys(topic for topic in _topics_in(found) if topic is not None))
     for name in names or ():
         if not any(fnmatchcase(one, name) for one in known):
-            near = hint(name, known) or f"; the first of {len(known)} is {known[0]}" if known else ""
+            more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
+            near = hint(name, known) or f"; topics are {', '.join(known[:_NAMED])}{more}" if known else ""
             raise InvalidArgumentError(f"no topic {shown_value(name)}{near}", field="topics")
     log = found.log.select(lambda one: is_wanted(one.topic, one.partition))
     if missing := (numbers or set()) - {one.partition for one in log}:
