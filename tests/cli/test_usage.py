@@ -64,3 +64,10 @@ def test_a_shell_joins_the_lines_of_an_example(run: Run, name: str) -> None:
     assert isinstance(verb, Verb)
     shown = " ".join("\n".join(run(name, "--help").lines).replace("\\\n", "").split())
     assert [typed for typed, _ in verb.examples if typed not in shown] == []
+
+
+@pytest.mark.parametrize("name", [name for name in VERBS if name not in ("doctor", "completion")])
+def test_a_verb_that_takes_a_log_selects_topics_and_partitions(name: str) -> None:
+    verb = program.get_command(click.Context(program), name)
+    assert verb is not None
+    assert {"--topic", "--partition"} <= {option for param in verb.params for option in param.opts}

@@ -151,6 +151,11 @@ def two_paths(function: _Function) -> _Function:
     return _with_paths(function, "LEFT RIGHT", True)
 
 
+def log_dir(function: _Function) -> _Function:
+    """Add LOG_DIR, with --topic and --partition."""
+    return _with_paths(function, "LOG_DIR", True)
+
+
 def _with_paths(function: _Function, metavar: str, required: bool) -> _Function:
 
     @wraps(function)

@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from recordpress._json_keys import camel_keys
-from recordpress.cli._command import as_json, codec_plugins, compression_type, level, threads, verb
+from recordpress.cli._command import Sources, as_json, codec_plugins, compression_type, level, log_dir, threads, verb
 from recordpress.cli._findings import plural
 from recordpress.cli._outcome import CLEAN
 from recordpress.cli._output import count, percent, print_json, print_table, say, shown, size
-from recordpress.cli._parameters import SIZE, Paths
+from recordpress.cli._parameters import SIZE
 from recordpress.log import compact
 
 
@@ -22,7 +22,7 @@ from recordpress.log import compact
     ("recordpress compact s3://tier/copy --segment-bytes 256MiB --codec zstd --level 9",
      "Merge them up to 256 MiB, and recompress the batches of the new segments."),
 )  # fmt: skip
-@click.argument("path", metavar="LOG_DIR", type=Paths())
+@log_dir
 @click.option("--segment-bytes", type=SIZE, default="1GiB", show_default=True, help="Most bytes of a new segment.")
 @click.option(
     "--batch-bytes",
@@ -44,7 +44,7 @@ from recordpress.log import compact
 @threads("Number of segments that are made at a time.")
 @codec_plugins
 @as_json
-def command(path: str, as_json: bool, **options: Any) -> int:
+def command(paths: Sources, as_json: bool, **options: Any) -> int:
     """Merge small neighbouring segments of a log dir in place.
 
     A streaming sink writes segments with every batch of its query; this command merges them, and joins their small
@@ -54,7 +54,10 @@ def command(path: str, as_json: bool, **options: Any) -> int:
     New segments are verified record by record and read back before they replace the old ones. Spark's sink may write
     to the log dir at the same time: the same lock, or in a store the same lease, admits one commit at a time. Repeat
     the command if it was interrupted. No broker may be running on LOG_DIR."""
-    done = compact(path, **options)
+    if len(paths.paths) != 1:
+        raise click.UsageError(f"compact takes one log dir, not {len(paths.paths)}")
+    [path] = paths.paths
+    done = compact(path, topics=paths.topics or None, partitions=paths.partitions or None, **options)
     if as_json:
         print_json({"partitions": [camel_keys(asdict(one)) for one in done]})
         return CLEAN

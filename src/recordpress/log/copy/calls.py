@@ -27,6 +27,8 @@ def compact(
     level: "Level" = None,
     min_gain: "float | None" = 0.0,
     include_active_segment: bool = False,
+    topics: "str | Iterable[str] | None" = None,
+    partitions: "Integer | Iterable[Integer] | None" = None,
     threads: "Integer | None" = None,
     codecs: "CodecRegistry | None" = None,
 ) -> "list[CompactedPartition]":
@@ -56,6 +58,8 @@ def compact(
         With a compression_type only.
     include_active_segment : bool
         Also merge the last segment of each partition, which a writer might append to.
+    topics, partitions
+        As for `open_log`: the partitions to compact, by default all.
     threads : int, optional
         Number of segments that are made at a time, by default one per core.
 
@@ -97,7 +101,7 @@ def compact(
 
     codec = CodecChoice(compression_type, level, codecs, is_optional=True)
     job = TranscodeJob(codec, batch_bytes, min_gain, _cores_or(threads), max_message_bytes=max_message_bytes)
-    return compact_here(job, path, segment_bytes, include_active_segment)
+    return compact_here(job, path, segment_bytes, include_active_segment, topics, partitions)
 
 
 if TYPE_CHECKING:

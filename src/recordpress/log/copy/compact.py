@@ -12,7 +12,7 @@ those of the Spark sink do, and the same lock, journal and commit give them thei
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from recordpress._file_names import INDEX_FILE_SUFFIX, PRODUCER_SNAPSHOT_FILE_SU
 from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import JoinedFiles, LocalFileSystem, named, resolve
 from recordpress.log._end_offset import end_offset
-from recordpress.log._open import found_at
+from recordpress.log._open import found_at, open_selected
 from recordpress.log._segment import Partition, Segment
 from recordpress.log._transactions import is_abort
 from recordpress.log.copy._copy_log import CopyState, CopyTask, copy_to_target, segment_name
@@ -174,6 +174,8 @@ def compact_by(
     path: str | os.PathLike[str],
     segment_bytes: Integer,
     include_active_segment: bool,
+    topics: str | Iterable[str] | None = None,
+    partitions: Integer | Iterable[Integer] | None = None,
 ) -> list[CompactedPartition]:
     """Merge the small segments of a log dir by tasks that other processes run; `send` calls `merge` for each task and
     returns the results in order."""
@@ -184,10 +186,14 @@ def compact_by(
     stage = Stage.new(files, files.canonical(target), os.getpid())
     files.info(stage.target)  # it exists
     settle(stage)
-    partitions = [one for one in found_at(path, None, job.codec.codecs).log.partitions if _is_in(stage, one)]
+    if topics is None and partitions is None:
+        log = found_at(path, None, job.codec.codecs).log
+    else:
+        log = open_selected(path, None, job.codec.codecs, topics, partitions)
+    wanted = [one for one in log.partitions if _is_in(stage, one)]
     tasks = [
         MergeTask(job, stage, str(partition), group)
-        for partition in partitions
+        for partition in wanted
         for group in _groups(partition, most, include_active_segment)
     ]
     if not tasks:
@@ -200,13 +206,18 @@ def compact_by(
         raise
     return [
         _summary(partition, [(task, copied) for task, (_, copied) in pairs])
-        for partition in partitions
+        for partition in wanted
         if (pairs := [pair for pair in zip(tasks, done, strict=True) if pair[0].directory == str(partition)])
     ]
 
 
 def compact_here(
-    job: TranscodeJob, path: str | os.PathLike[str], segment_bytes: Integer, include_active_segment: bool
+    job: TranscodeJob,
+    path: str | os.PathLike[str],
+    segment_bytes: Integer,
+    include_active_segment: bool,
+    topics: str | Iterable[str] | None,
+    partitions: Integer | Iterable[Integer] | None,
 ) -> list[CompactedPartition]:
     """Merge the small segments of a log dir by threads of this process."""
 
@@ -223,7 +234,7 @@ def compact_here(
             state.cancelled.set()
             pool.shutdown(wait=True, cancel_futures=True)
 
-    return compact_by(send, job, path, segment_bytes, include_active_segment)
+    return compact_by(send, job, path, segment_bytes, include_active_segment, topics, partitions)
 
 
 def _is_in(stage: Stage, partition: Partition) -> bool:
