@@ -51,3 +51,13 @@ def test_no_text_installs_a_release_that_does_not_exist() -> None:
     assert len(texts) > 300
     command = re.compile(r"pip install (?:-\S+ )*\\?[\"']?recordpress")
     assert [path for path in texts if command.search(path.read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["start", "compared", "faq", "howto/choose-a-codec", "howto/recompress-a-topic", "howto/spark",
+     "howto/what-is-stored"],
+)  # fmt: skip
+def test_a_page_about_size_names_what_saves_most(page: str) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    assert "--batch-bytes" in text or "batch_bytes" in text
