@@ -79,6 +79,22 @@ def test_json(run: Run, tmp_path: Path) -> None:
     }
 
 
+def test_losses_are_counted_by_topic(run: Run, tmp_path: Path) -> None:
+    for name in ("orders-0", "orders-3", "users-0"):
+        damaged(tmp_path, name)
+    partition(tmp_path, b"".join(batches())[:-7], "users-1")
+    for verb in ("verify", "scan"):
+        assert run(verb, tmp_path).lines[:7] == [
+            "lost: up to 30 records and the records of a damaged end",
+            "  orders: up to 20 records",
+            "    orders-0 offsets 10 to 19 (10)",
+            "    orders-3 offsets 10 to 19 (10)",
+            "  users: up to 10 records and the records of a damaged end",
+            "    users-0 offsets 10 to 19 (10)",
+            f"    users-1 offsets from 40 on ({len(batches()[-1]) - 7} bytes)",
+        ]
+
+
 def test_an_unknown_check(run: Run, log: Path) -> None:
     done = run("verify", log, "--check", "bytes")
     assert (done.status, done.text) == (2, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, TextIO
 
 from recordpress._file_names import LOG_FILE_SUFFIX
@@ -26,21 +27,29 @@ def print_findings(findings: Sequence[object], file: TextIO | None = None) -> No
 
 
 def print_lost(lost: Sequence[LostRecords]) -> None:
-    """Print how many records are lost, and where."""
+    """Print how many records are lost, of each topic if there are several, and where."""
     if not lost:
         return
+    say_finding(f"lost: {_amount_of(lost)}")
+    topics: dict[str | None, dict[str, list[LostRecords]]] = {}
+    for one in lost:
+        place = one.file if one.topic is None else f"{one.topic}-{one.partition}"
+        topics.setdefault(one.topic, {}).setdefault(place, []).append(one)
+    indent = "  " * min(len(topics), 2)
+    for topic, places in topics.items():
+        if topic is not None and len(topics) > 1:
+            say(f"  {shown(topic)}: {_amount_of(list(chain(*places.values())))}")
+        for place, ranges in places.items():
+            say(f"{indent}{shown(place)} offsets {', '.join(map(str, ranges[:_MOST_LINES]))}")
+    say()
+
+
+def _amount_of(lost: Sequence[LostRecords]) -> str:
     most = sum(one.most or 0 for one in lost)
     parts = [f"up to {plural(most, 'record')}"] if most else []
     if any(one.most is None for one in lost):
         parts.append("the records of a damaged end")
-    say_finding(f"lost: {' and '.join(parts)}")
-    places: dict[str, list[str]] = {}
-    for one in lost:
-        name = one.file if one.topic is None else f"{one.topic}-{one.partition}"
-        places.setdefault(name, []).append(str(one))
-    for name, ranges in places.items():
-        say(f"  {shown(name)} offsets {', '.join(ranges[:_MOST_LINES])}")
-    say()
+    return " and ".join(parts)
 
 
 def status_of(findings: Sequence[Finding]) -> int:
