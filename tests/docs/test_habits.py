@@ -61,3 +61,10 @@ def test_no_text_installs_a_release_that_does_not_exist() -> None:
 def test_a_page_about_size_names_what_saves_most(page: str) -> None:
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     assert "--batch-bytes" in text or "batch_bytes" in text
+
+
+def test_no_page_selects_a_topic_by_a_pattern_that_matches_others() -> None:
+    """``orders-*`` also has the partitions of ``orders-eu``."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst")]
+    assert len(pages) > 60
+    assert [page.name for page in pages if re.search(r"/[\w.-]+-\*", page.read_text(encoding="utf-8"))] == []
