@@ -76,6 +76,7 @@ def test_what_is_left_out_is_counted() -> None:
         lambda: recordpress.read_batches(DATA),
         lambda: next(recordpress.read_batches(DATA)),
         lambda: log().read(),
+        lambda: log().batches(),
         log,
     ],
 )
