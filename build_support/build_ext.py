@@ -34,7 +34,6 @@ FLAGS += ["-ffunction-sections", "-fdata-sections", "-fno-asynchronous-unwind-ta
 # The functions that would unpack them are left without a caller, of which the compiler warns for each module.
 FLAGS += ["-DCYTHON_COMPRESS_STRINGS=0", "-Wno-unused-function"]
 COLD_CODE = Path("build_support", "cold_code.h")
-FLAGS += ["-include", str(COLD_CODE)]
 
 # Modules whose work is done once per call, or in the functions of other modules: nothing here runs per record or byte.
 FOR_SIZE = {
@@ -75,8 +74,9 @@ class build_ext(setuptools_build_ext.build_ext):
         flags = libraries.find({library for names in libraries_of.values() for library in names})
         counter = Counter()
         modules = self.translated(extension, libraries_of, counter)
+        first = self.precompiled()
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            made = [pool.submit(self.compiled, module, flags) for module in modules]
+            made = [pool.submit(self.compiled, module, flags, first) for module in modules]
             while pending := wait(made, 1).not_done:
                 counter.at(len(made) - len(pending), len(made), "compiled")
         objects = [one.result() for one in made]
@@ -109,16 +109,27 @@ class build_ext(setuptools_build_ext.build_ext):
             for source, c_file in written.items()
         ]
 
-    def compiled(self, module, flags):
-        """The object of a module, made again when its C file or one of our headers has changed."""
+    def precompiled(self):
+        """The header that all modules include first. GCC reads Python.h once for it, and not once for each module."""
+        header = Path(self.build_temp, "first.h")
+        header.parent.mkdir(parents=True, exist_ok=True)
+        header.write_text(f'#include "{COLD_CODE.resolve()}"\n#define PY_SSIZE_T_CLEAN\n#include <Python.h>\n')
+        if libraries.compiles("#ifdef __clang__\n#error\n#endif\nint main(void) { return 0; }"):
+            include = [f"-I{path}" for path in self.include_dirs]
+            options = [*include, *FLAGS, *zeroing(), *environment(), "-x", "c-header"]
+            self.compiler.spawn([*self.compiler.compiler_so, *options, str(header), "-o", f"{header}.gch"])
+        return header
+
+    def compiled(self, module, flags, first):
+        """The object of a module, made again when its C file, one of our headers or a flag has changed."""
         (source,) = module.sources
         # Where headers are is told to all modules: those of one library come in through modules that call it.
         # CFLAGS once more at the end: setuptools puts them first, where ours would override them.
         options = [option for name in sorted(flags) for option in flags[name].compile]
         size = smallest() if module.name.removeprefix("recordpress.") in FOR_SIZE else []
-        options = [*FLAGS, *zeroing(), *size, *options, *shlex.split(os.environ.get("CFLAGS", ""))]
+        options = ["-include", str(first), *FLAGS, *zeroing(), *size, *options, *environment()]
         (target,) = self.compiler.object_filenames([source], output_dir=self.build_temp)
-        if self.force or newer_group([source, COLD_CODE, *sorted(headers_of(source))], target):
+        if self.force or newer_group([source, COLD_CODE, __file__, *sorted(headers_of(source))], target):
             include = [*module.include_dirs, *self.include_dirs]
             self.compiler.compile([source], self.build_temp, include_dirs=include, extra_postargs=options)
         return target
@@ -138,6 +149,10 @@ class Counter:
 
 def say(text):
     print(f"recordpress: {text}", file=sys.stderr, flush=True)
+
+
+def environment():
+    return shlex.split(os.environ.get("CFLAGS", ""))
 
 
 @functools.cache
