@@ -187,3 +187,18 @@ def test_bytes_after_reading_back_are_synced_too(tmp_path: Path, monkeypatch: py
         writer.publish()
     assert told[:2] == [5, 14]
     assert (tmp_path / "a").read_bytes() == b"bytes and more"
+
+
+def test_an_upload_does_not_list_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks of a job write thousands of files with names of their own into one directory."""
+    listed = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: listed.append(path) or scandir(path))
+    files = LocalFileSystem()
+    for number in range(3):
+        with files.upload(str(tmp_path / f"{number}.log")) as writer:
+            writer.write(b"data")
+            writer.publish()
+    assert listed == []
+    files.create_file(str(tmp_path / "3.log"), b"data")
+    assert len(listed) == 1

@@ -292,8 +292,8 @@ class FileSystem(ABC):
             writer.publish()
 
     def upload(self, path: str) -> Writer:
-        """Create a file as `create` does, but perhaps under its name before it is published: a file in one write, or
-        one that nobody looks for."""
+        """Create a file as `create` does, but perhaps under its name before it is published, and next to what was left
+        of other attempts: a file in one write, or one that nobody looks for, in a directory that is swept."""
         return self.create(path)
 
     def write_file(self, path: str, data: bytes) -> None:

@@ -43,6 +43,12 @@ class LocalFileSystem(FileSystem):
     def create(self, path: str) -> Writer:
         return _LocalWriter(path)
 
+    def upload(self, path: str) -> Writer:
+        return _LocalWriter(path, sweeps=False)
+
+    def write_file(self, path: str, data: bytes) -> None:
+        self.create_file(path, data)
+
     def delete(self, path: str) -> None:
         os.unlink(path)
 
@@ -130,11 +136,11 @@ class _LocalFile(RandomAccessFile):
 
 
 class _LocalWriter(Writer):
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, sweeps: bool = True) -> None:
         refuse_url(path)
         self._target = Path(path)
         self._unfinished: AbstractContextManager[object] | None = None
-        unfinished = unfinished_file(self._target)
+        unfinished = unfinished_file(self._target, sweeps=sweeps)
         self._path, self._file = unfinished.__enter__()
         self._unfinished = unfinished
         self._sync: Background[None] | None = None

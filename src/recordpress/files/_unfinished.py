@@ -20,9 +20,11 @@ _STEM_BYTES = 200  # with the rest, less than the 255 bytes that a name may have
 
 
 @contextmanager
-def unfinished_file(target: Path) -> Iterator[tuple[Path, FileIO]]:
-    """Open a new file next to `target` for writing; remove it at the end unless it was renamed."""
-    _sweep(target)
+def unfinished_file(target: Path, *, sweeps: bool = True) -> Iterator[tuple[Path, FileIO]]:
+    """Open a new file next to `target` for writing; remove it at the end unless it was renamed. Whether it `sweeps`,
+    for which it lists the directory, only matters if there were other attempts at the name."""
+    if sweeps:
+        _sweep(target)
     path, file = _locked_file(target)
     try:
         with file:
