@@ -475,11 +475,11 @@ def test_default_columns_and_places(tmp_path: Path) -> None:
 
 def test_other_libraries_take_it() -> None:
     polars, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
-    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pandas")
     log = recordpress.open_log(DEMO_LOGS)
     expected = log.read(["topic", "offset", "value"]).to_pyarrow()
     assert polars.DataFrame(log.read(["topic", "offset", "value"])).equals(polars.from_arrow(expected))
-    assert pandas.DataFrame.from_arrow(log.read(["offset"]))["offset"].tolist() == expected["offset"].to_pylist()
+    assert log.read(["offset"]).to_pandas()["offset"].tolist() == expected["offset"].to_pylist()
     reader = log.read(["topic", "offset"])  # duckdb finds it by its name
     [[rows, topics]] = duckdb.sql("select count(*), count(distinct topic) from reader").fetchall()
     reader.close()
