@@ -99,6 +99,7 @@ group_aarch64() {
 group_wheels() {
   need gcc gcc --version
   need binutils readelf --version
+  need xz-utils xz --version
 }
 
 group_wheels-aarch64() { need crossbuild-essential-arm64 aarch64-linux-gnu-gcc --version; }
