@@ -193,9 +193,8 @@ cdef class Columns(ArrowRows):
 
     `read_columns` returns one and `iter_columns` yields them. ``columns["value"]`` is one column. Any Arrow consumer
     takes the whole through the PyCapsule interface, without a copy: ``pyarrow.table(columns)``,
-    ``polars.DataFrame(columns)``, ``pandas.DataFrame.from_arrow(columns)``, ``duckdb.from_arrow(columns)``, or
-    `to_pyarrow`, `to_polars` and `to_pandas`. The memory returns to recordpress's pool when the last consumer releases
-    it.
+    ``polars.DataFrame(columns)``, ``duckdb.from_arrow(columns)``, or `to_pyarrow`, `to_polars` and `to_pandas`. The
+    memory returns to recordpress's pool when the last consumer releases it.
 
     ``len(columns)`` is the number of rows. Iterating gives the record batches, each as a `Columns`.
 
@@ -373,9 +372,8 @@ cdef class Columns(ArrowRows):
 
     def __array__(self, dtype=None, copy=None):
         """Raise an error: NumPy has no such tables, but pandas tries an array for an unknown object."""
-        raise ArgumentTypeError("Columns are not a NumPy array. For a pandas frame: to_pandas(), or "
-                                "pandas.DataFrame.from_arrow(columns); for an array of one column: "
-                                "to_pyarrow()[name].to_numpy()", field="columns")
+        raise ArgumentTypeError("Columns are not a NumPy array. For a pandas frame: to_pandas(); for an array of one "
+                                "column: to_pyarrow()[name].to_numpy()", field="columns")
 
     def __arrow_c_schema__(self):
         """Return the schema as an ``arrow_schema`` capsule: a struct with a child for every column."""
