@@ -178,7 +178,7 @@ $(MADE): | system
 build-takes := 10 seconds
 spark-takes := up to three minutes for Spark's 450 MB
 demo-takes  := $(spark-takes)
-test-takes  := $(spark-takes)
+test-takes  := a minute, or up to three without a demo before; they and the tests take 1.5 GB of disk
 lint-takes  := 10 seconds
 docs-takes  := $(spark-takes)
 release-takes := a minute (zig is a download of 90 MB)
