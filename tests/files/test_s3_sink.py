@@ -145,7 +145,7 @@ def test_what_the_store_damaged_is_not_committed(s3: S3Server) -> None:
     """A staged segment is read before the job is committed: after that nothing could be taken back."""
     path = s3.url("logs/d")
     writer, messages = started(path, 1)
-    [key, *_] = [key for key in s3.keys("logs") if key.endswith(".log")]
+    [key] = [key for key in s3.keys("logs") if key.endswith(".shared.log")]
     data = bytearray(s3.get(f"logs/{key}"))
     data[-1] ^= 1
     s3.put(f"logs/{key}", bytes(data))

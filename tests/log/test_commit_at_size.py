@@ -40,7 +40,7 @@ def of_task(task):
     attempt = f"files-{task // GROUP}/{task:032x}"
     rest = (500, 0, 500, False, False)
     return [
-        StagedSegment("orders", number, attempt, number, 100_000 + task, task * 7919 + number, *rest)
+        StagedSegment("orders", number, attempt, number, -1, 100_000 + task, task * 7919 + number, *rest)
         for number in range(partitions)
     ]
 

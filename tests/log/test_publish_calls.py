@@ -146,7 +146,9 @@ def staged(store: Store, stage: Stage) -> list[StagedSegment]:
         first = stage.first_offset("t", 0, task)
         for partition in range(10):
             attempt = f"files-{task // 64}/{task:032x}"
-            segment = StagedSegment("t", partition, attempt, partition, LARGE, 7, 500, first, first + 500, False, True)
+            segment = StagedSegment(
+                "t", partition, attempt, partition, -1, LARGE, 7, 500, first, first + 500, False, True
+            )
             for suffix, size in ((".log", LARGE), (".index", 8), (".timeindex", 12)):
                 store.put(f"{stage.path}/{segment.stem}{suffix}", size if suffix == ".log" else bytes(size))
             found.append(segment)

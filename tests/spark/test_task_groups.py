@@ -15,8 +15,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.spark]
 
 from recordpress.files import resolve
 from recordpress.log import verify
-from recordpress.log.publish import lease, task_group
-from recordpress.spark import KafkaLogDataSource, _sink
+from recordpress.log.publish import lease, staging, task_group
+from recordpress.spark import KafkaLogDataSource, _sink, _sink_rows
 from recordpress.spark.schema import spark_schema
 
 
@@ -32,6 +32,7 @@ class Job:
         self.patch.setattr(_sink, "_task_number", lambda: number)
         values = [b"%d %d%s" % (number, row, attempt.encode()) for row in range(rows)]
         columns = {"value": values, "offset": [1000 * (9 - number) + row for row in range(rows)]}
+        columns["partition"] = [(row % 20) if row % 20 < 3 else 0 for row in range(rows)]
         batch = pa.record_batch({name: pa.array(columns[name]) for name in self.columns})
         return self.writer.write(iter([batch] if rows else []))
 
@@ -88,6 +89,51 @@ def test_rows_that_have_offsets(job: Callable[..., Job]) -> None:
     messages = [one.task(task) for task in range(3)]
     assert one.commit(*messages) == []
     assert one.bases() == {"t-0": [7000]} and sorted(one.values()) == expected(0, 1, 2)
+
+
+def test_a_task_writes_one_file_of_small_segments(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the number of its partitions, also if it had to write before it had all rows."""
+    monkeypatch.setattr(_sink_rows, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(_sink_rows, "_MOST_FILES", 10)
+    one = job(partitions="20")
+    messages = [one.task(task, 200) for task in range(3)]
+    stage = one.writer.stage
+    files = [info.name for info in stage.files.list(stage.files.join(stage.path, "files-0"))]
+    assert [name.partition(".")[2] for name in files if ".shared." in name] == ["shared.log"] * 3
+    of_task = [segment for segment in messages[0].segments if segment.partition == 0]
+    assert all(segment.is_shared for segment in of_task) and len(of_task) >= 1
+    assert one.commit(*messages) == []
+    assert sorted(one.values()) == expected(0, 1, 2, rows=200)
+
+
+def test_large_and_small_segments_of_a_task(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large one keeps its own file, and the small ones share one."""
+    monkeypatch.setattr(staging, "KEPT_BYTES", 2000)
+    one = job(columns="value partition", partitions="3", **{"compression.type": "none"})
+    messages = [one.task(task, 400) for task in range(2)]
+    kept = {segment.partition: segment.has_indexes for segment in messages[0].segments}
+    assert kept == {0: True, 1: False, 2: False}
+    assert [segment.is_shared for segment in messages[0].segments] == [False, True, True]
+    assert one.commit(*messages) == []
+    assert sorted(one.values()) == expected(0, 1, rows=400)
+
+
+@pytest.mark.parametrize("joins", [False, True])
+def test_a_shared_file_that_is_truncated(job: Callable[..., Job], joins: bool) -> None:
+    one = job()
+    messages = [one.task(task) for task in range(2)]
+    for message in messages:
+        message.joined *= joins
+    stage = one.writer.stage
+    path = stage.files.join(stage.path, messages[0].segments[-1].file)
+    with stage.files.open(path) as file:
+        data = file.read_exactly(0, file.size)
+    stage.files.write_file(path, data[:-1])
+    if joins:  # nobody needs the file
+        assert one.commit(*messages) == [] and sorted(one.values()) == expected(0, 1)
+        return
+    with pytest.raises(recordpress.StorageError, match=f"and {len(data) - 1} are there"):
+        one.writer.commit(messages)
 
 
 def test_groups_and_tasks_without_rows(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from recordpress.log._commits import Commit, last_commit
 from recordpress.log._json_lines import read_lines
 
 JOURNAL = "journal.json"
-JOURNAL_FORM = 2
+JOURNAL_FORM = 3
 JOURNAL_RULE = "journal of staged segments"
 
 

@@ -13,7 +13,14 @@ import pyarrow.compute as pc
 from recordpress.columns import write_columns
 from recordpress.errors import InvalidArgumentError
 from recordpress.log.publish.plan import JoinedSegment
-from recordpress.log.publish.staging import Stage, StagedPartition, StagedSegment, check_topic
+from recordpress.log.publish.staging import (
+    SharedFile,
+    Stage,
+    StagedPartition,
+    StagedSegment,
+    check_topic,
+    is_small,
+)
 from recordpress.log.publish.task_group import TaskGroup
 from recordpress.producer import RecordTooLargeError, pack, partitions_of
 from recordpress.spark._write_options import WriteOptions
@@ -41,6 +48,7 @@ class TaskRows:
     def __init__(self, stage: Stage, options: WriteOptions, now_ms: int, task: int) -> None:
         self._stage, self._options, self._now, self._task = stage, options, now_ms, task
         self._group: TaskGroup | None = None  # of a task with rows
+        self._shared: SharedFile | None = None
         self._numbers = count()
         self._waiting: dict[tuple[str, int, bool], _Waiting] = {}
         self._rows = 0
@@ -67,10 +75,11 @@ class TaskRows:
     def finish(self) -> tuple[list[StagedSegment], list[JoinedSegment]]:
         """Pack the remaining rows, and close the files; join small ones with small ones of other tasks."""
         for waiting in self._waiting.values():
-            self._pack(waiting, is_end=True)
+            self._pack(waiting, is_end=True, shares=is_small(waiting.bytes))
             waiting.staged.close()
-        if self._group is None:
+        if self._group is None or self._shared is None:
             return [], []
+        self._shared.close()
         segments = [one for waiting in self._waiting.values() for one in waiting.staged.segments]
         options = self._options
         return segments, self._group.end(segments, self._numbers, options.segment_bytes, options.index_interval_bytes)
@@ -79,6 +88,8 @@ class TaskRows:
         """Remove unfinished files."""
         for waiting in self._waiting.values():
             waiting.staged.discard()
+        if self._shared is not None:
+            self._shared.discard()
 
     # --- where rows go ------------------------------------------------------------------------------------------------
 
@@ -148,6 +159,7 @@ class TaskRows:
         found = self._waiting.get((topic, partition, has_offsets))
         if found is None:
             self._group = self._group or TaskGroup(self._stage, self._task)
+            self._shared = self._shared or SharedFile(self._stage, self._group.attempt)
             staged = StagedPartition(
                 self._stage,
                 self._group.attempt,
@@ -167,13 +179,15 @@ class TaskRows:
         for waiting in sorted(self._waiting.values(), key=lambda one: one.bytes):
             left -= waiting.bytes
             if left < 0:
-                self._pack(waiting, is_end=True)
+                self._pack(waiting, is_end=True, shares=len(self._waiting) > _MOST_FILES)
 
-    def _pack(self, waiting: _Waiting, is_end: bool) -> None:
-        """Write batches; before the end, keep the rows of the last batch, which is not full."""
+    def _pack(self, waiting: _Waiting, is_end: bool, shares: bool = False) -> None:
+        """Write batches, to the shared file if the partition `shares` it and has no file yet; before the end, keep the
+        rows of the last batch, which is not full."""
         if not waiting.batches:
             return
-        if not waiting.staged.is_open:
+        shared = self._shared if shares and not waiting.staged.is_open else None
+        if shared is None and not waiting.staged.is_open:
             self._close_files()
         rows = pa.Table.from_batches(waiting.batches).combine_chunks()
         if "offset" in rows.column_names:
@@ -181,11 +195,13 @@ class TaskRows:
         last, done = b"", 0
         for batch, first in packed(rows, self._options):
             if last:
-                waiting.staged.write(last)
+                waiting.staged.write(last, shared)
             last, done = batch, first
         waiting.batches, waiting.bytes, waiting.wanted = [], 0, _WANTED_BYTES
         if is_end:
-            waiting.staged.write(last)
+            waiting.staged.write(last, shared)
+            if shared is not None:
+                waiting.staged.close()
             return
         waiting.batches = rows.slice(done).to_batches()
         waiting.bytes = sum(one.nbytes for one in waiting.batches)

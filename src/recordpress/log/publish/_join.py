@@ -24,7 +24,7 @@ def join(files: FileSystem, job: str, segment: PlannedSegment, stem: str, index_
     with files.upload(stem + LOG_FILE_SUFFIX) as writer:
         for staged in segment.staged:
             found = 0
-            part = files.open(files.join(job, staged.file))
+            part = staged.opened(files, job)
             with FileRecords(part) as records:
                 for chunk, data in stamp.stamped(records, staged):
                     found = crc32c(chunk, found)

@@ -2,11 +2,11 @@
 
 ::
 
-    {"journal": 2, ...}                          the job
+    {"journal": 3, ...}                          the job
     {"directory": "orders-0", "end": 300}        a partition, and its end before the job
     "00000000000000000000.log"                   a file of it to delete
     [300, 600]                                   a segment of the log, from one offset to another
-    ["<attempt>", 0, 81920, ...]                 a staged segment in it
+    ["<attempt>", 0, -1, 81920, ...]             a staged segment in it
     ["<attempt>", "00000000000000000000.log", 81920]    a file that takes the place of the deleted ones
     {"lines": 5}                                 the end
 

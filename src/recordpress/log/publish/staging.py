@@ -11,8 +11,8 @@ log leaves out offsets between tasks. The last task of a group joins the small s
 (task_group). If another job took the place in the meantime, a file on a local disk gets other offsets, which lie
 outside of the checksums of batches; an object cannot be changed, and the driver joins it with others.
 
-A staged segment is read back before it counts. Only the segments that tasks report to the driver are committed;
-segments of failed and duplicate attempts are deleted with the job's directory.
+Small segments of a task share a file. A staged segment is read back before it counts. Only the segments that tasks
+report to the driver are committed; segments of failed and duplicate attempts are deleted with the job's directory.
 
 The journal is the commit. Before it exists, the next job deletes the staged segments; afterwards the next job finishes
 the commit.
@@ -34,7 +34,7 @@ from recordpress._arguments import INT32_MAX
 from recordpress._file_names import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX, STAGING, TIME_INDEX_FILE_SUFFIX
 from recordpress.checksum import crc32c
 from recordpress.errors import InvalidArgumentError
-from recordpress.files import FileSystem, LocalFileSystem, Writer, remove_if_empty
+from recordpress.files import FilePart, FileSystem, LocalFileSystem, RandomAccessFile, Writer, remove_if_empty
 from recordpress.files.read_back import publish_checked
 from recordpress.log.check.rebuild import SidecarBuilder
 from recordpress.log.publish.lease import is_gone, owner_bytes, read_owner
@@ -61,14 +61,21 @@ def check_topic(name: str) -> None:
         )
 
 
+def is_small(size: int) -> bool:
+    """Return whether a segment of so many bytes is joined with others."""
+    return size < KEPT_BYTES
+
+
 class StagedSegment(NamedTuple):
-    """Consecutive batches of one partition in a file of the job, named by the attempt of a task and a number. The task
-    chose the offsets unless the records have offsets (`has_offsets`). Large ones have indexes."""
+    """Consecutive batches of one partition, named by the attempt of a task and a number: a file of the job, or from
+    `position` on in the attempt's `SharedFile`. The task chose the offsets unless the records have offsets
+    (`has_offsets`). Large ones have indexes."""
 
     topic: str
     partition: int
     attempt: str
     number: int
+    position: int  # -1 in a file of its own
     bytes: int
     crc32c: int
     records: int
@@ -78,14 +85,25 @@ class StagedSegment(NamedTuple):
     has_indexes: bool
 
     @property
+    def is_shared(self) -> bool:
+        return self.position >= 0
+
+    @property
     def stem(self) -> str:
         """Its path in the job's directory, and that of its indexes, without a suffix."""
+        if self.is_shared:
+            return _shared_stem(self.attempt)
         return stem_of(self.attempt, self.topic, self.partition, self.number)
 
     @property
     def file(self) -> str:
         """Its path in the job's directory."""
         return self.stem + LOG_FILE_SUFFIX
+
+    def opened(self, files: FileSystem, job: str) -> RandomAccessFile:
+        """Open its bytes in the directory of its job."""
+        file = files.open(files.join(job, self.file))
+        return FilePart(file, self.position, self.position + self.bytes) if self.is_shared else file
 
 
 class MergedSegment(NamedTuple):
@@ -97,6 +115,10 @@ class MergedSegment(NamedTuple):
     files: dict[str, int]
     replaced: dict[str, tuple[int | None, float | None]]
     others: list[str]
+
+
+def _shared_stem(attempt: str) -> str:
+    return f"{attempt}.shared"
 
 
 def stem_of(attempt: str, topic: str, partition: int, number: int) -> str:
@@ -197,6 +219,45 @@ def _driver() -> int:
     return parent
 
 
+class SharedFile:
+    """The small segments of an attempt, one after the other: a file of each would cost more than its bytes."""
+
+    def __init__(self, stage: Stage, attempt: str) -> None:
+        self._files = stage.files
+        self._path = stage.files.join(stage.path, _shared_stem(attempt) + LOG_FILE_SUFFIX)
+        self._writer: Writer | None = None
+        self._crc = 0
+        self.size = 0
+
+    def write(self, data: Buffer) -> None:
+        """Append bytes of a segment."""
+        self._writer = self._writer or self._files.upload(self._path)
+        self._writer.write(data)
+        self._crc = crc32c(data, self._crc)
+        self.size += len(memoryview(data))
+
+    def close(self) -> None:
+        """End the file, if there is one."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            with writer:
+                _publish(writer, self._files, self._path, self.size, self._crc, is_joined=True)
+
+    def discard(self) -> None:
+        """Discard the file that is being written."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.discard()
+
+
+def _publish(writer: Writer, files: FileSystem, path: str, size: int, checksum: int, *, is_joined: bool) -> None:
+    """Publish a file, read back and compared with its checksum, unless the commit reads it in a store anyway."""
+    if is_joined and not isinstance(files, LocalFileSystem):
+        writer.publish()
+    else:
+        publish_checked(writer, files, path, size, checksum)
+
+
 class StagedPartition:
     """Segments of one attempt of a task for one partition; a segment ends before it exceeds `segment_bytes`. Batches
     get offsets from `next_offset` on; with None, the records have offsets."""
@@ -220,8 +281,9 @@ class StagedPartition:
         self._most = segment_bytes
         self._has_offsets = next_offset is None
         self._indexes = SidecarBuilder(index_interval_bytes=index_interval_bytes)
-        self._writer: Writer | None = None
+        self._writer: Writer | SharedFile | None = None
         self._path = ""
+        self._position = -1
         self._number = self._bytes = self._crc = self._records = self._first = 0
         self._next = next_offset or 0
 
@@ -233,8 +295,9 @@ class StagedPartition:
         """Whether a file is being written."""
         return self._writer is not None
 
-    def write(self, batch: bytes) -> None:
-        """Append one batch of magic 2."""
+    def write(self, batch: bytes, shared: SharedFile | None = None) -> None:
+        """Append one batch of magic 2; a segment that begins with it is in a shared file, if there is one, until
+        `close`."""
         header = read_header(batch)
         base = header.base_offset if self._has_offsets else self._next
         data: Buffer = batch
@@ -245,7 +308,7 @@ class StagedPartition:
         if self._writer is not None and self._ends_before(moved):
             self.close()
         if self._writer is None:
-            self._writer = self._open(base)
+            self._writer = self._open(base, shared)
             moved = moved_header(header, 0, base)
         self._writer.write(data)
         self._indexes.add(moved)
@@ -262,29 +325,29 @@ class StagedPartition:
             or batch.last_offset - self._first > INT32_MAX
         )
 
-    def _open(self, first: int) -> Writer:
-        files = self._stage.files
+    def _open(self, first: int, shared: SharedFile | None) -> Writer | SharedFile:
         self._number = next(self._numbers)
-        stem = stem_of(self._attempt, self._topic, self._partition, self._number)
-        self._path = files.join(self._stage.path, stem)
-        writer = files.upload(self._path + LOG_FILE_SUFFIX)
+        self._position = -1 if shared is None else shared.size
         self._bytes = self._crc = self._records = 0
         self._first = self._next = first
         self._indexes.begin(first)
-        return writer
+        if shared is not None:
+            return shared
+        files = self._stage.files
+        stem = stem_of(self._attempt, self._topic, self._partition, self._number)
+        self._path = files.join(self._stage.path, stem)
+        return files.upload(self._path + LOG_FILE_SUFFIX)
 
     def close(self) -> None:
-        """End the file, read it back and compare its checksum, unless the commit reads it in a store anyway; write the
-        indexes of a file that is not joined."""
+        """End the segment, and its file if it has its own; write the indexes of one that is not joined."""
         writer, self._writer = self._writer, None
         if writer is None:
             return
-        files, has_indexes = self._stage.files, self._bytes >= KEPT_BYTES
-        with writer:
-            if has_indexes or isinstance(files, LocalFileSystem):
-                publish_checked(writer, files, self._path + LOG_FILE_SUFFIX, self._bytes, self._crc)
-            else:
-                writer.publish()
+        files, has_indexes = self._stage.files, self._position < 0 and not is_small(self._bytes)
+        if not isinstance(writer, SharedFile):
+            with writer:
+                path = self._path + LOG_FILE_SUFFIX
+                _publish(writer, files, path, self._bytes, self._crc, is_joined=not has_indexes)
         indexes = self._indexes.end().files(with_snapshot=False)
         for suffix in INDEX_SUFFIXES if has_indexes else ():
             files.write_file(self._path + suffix, indexes[suffix])
@@ -294,6 +357,7 @@ class StagedPartition:
                 self._partition,
                 self._attempt,
                 self._number,
+                self._position,
                 self._bytes,
                 self._crc,
                 self._records,

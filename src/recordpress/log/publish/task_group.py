@@ -23,7 +23,7 @@ from operator import itemgetter
 from uuid import uuid4
 
 from recordpress.errors import InvalidArgumentError
-from recordpress.files import FileInfo, results
+from recordpress.files import FileInfo, LocalFileSystem, results
 from recordpress.log.publish._join import join
 from recordpress.log.publish._journal import Journal, PlannedPartition, PlannedSegment
 from recordpress.log.publish._roll_forward import CALLS_AT_ONCE
@@ -75,7 +75,12 @@ class TaskGroup:
         def work(partition: tuple[str, list[StagedSegment]]) -> list[JoinedSegment]:
             return list(self._joined(*partition, numbers, segment_bytes, index_interval_bytes))
 
-        return [one for _, several in results(found.items(), work, _AT_ONCE) for one in several]
+        joined = [one for _, several in results(found.items(), work, _AT_ONCE) for one in several]
+        if isinstance(self._files, LocalFileSystem):
+            for path in {one.file for several in found.values() for one in several if one.is_shared}:
+                with self._files.open(self._files.join(self._stage.path, path)) as file:
+                    file.forget()
+        return joined
 
     def _done(self) -> list[str]:
         """Return the names of the files of the group's tasks, in order, if their segments are to be joined now."""
@@ -128,6 +133,7 @@ class TaskGroup:
                 segment = planned.staged[0]._replace(
                     attempt=self.attempt,
                     number=number,
+                    position=-1,
                     bytes=planned.bytes,
                     crc32c=checksum,
                     records=sum(one.records for one in planned.staged),
