@@ -89,7 +89,7 @@ def test_sdist_holds_every_source(unpacked):
     sources = ("src/**/*.py", "src/**/*.pyx", "src/**/*.pxd", "src/**/*.pyi", "src/**/py.typed", "include/**/*.h")
     tests = ("tests/**/*.py", "tests/**/*.c")
     others = ("build_support/*", "licenses/*", "Makefile", "LICENSE*", "*.md", "*.toml", "setup.py", "examples/**/*.*")
-    expected = {name for name in files_of(ROOT, *sources, *tests, *others) if not name.endswith("__pycache__")}
+    expected = {name for name in files_of(ROOT, *sources, *tests, *others) if "__pycache__" not in name}
     assert expected - files_of(unpacked, "**/*") == set()
 
 
