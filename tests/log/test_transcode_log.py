@@ -21,6 +21,7 @@ from log.test_join import Writer
 from patience import HANG
 from recordpress.files import _local, read_back
 from recordpress.log import Manifest, Progress, reindex
+from recordpress.log.copy import _copy_log
 from recordpress.log.sidecars import read_snapshot
 from segments import read_content
 
@@ -523,6 +524,35 @@ def what_is_left(tmp_path: Path, wanted: dict[str, bytes]) -> str:
 
 def _remove(path: Path) -> None:
     shutil.rmtree(path, ignore_errors=True)
+
+
+def test_an_interrupt_waits_for_a_thread_that_just_began(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pool does not know the thread yet, which must not write to a directory that is being removed."""
+    start = threading.Thread.start
+    began, ended = threading.Event(), threading.Event()
+
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        if thread.name.startswith("recordpress-copy"):
+            assert began.wait(HANG)
+            raise KeyboardInterrupt
+
+    def work(*arguments: Any) -> None:
+        began.set()
+        try:
+            while True:  # until it is cancelled
+                arguments[-1](0)
+        finally:
+            time.sleep(0.05)  # it cleans up
+            ended.set()
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    monkeypatch.setattr(_copy_log, "copy_to_target", work)
+    with pytest.raises(KeyboardInterrupt):
+        recordpress.transcode(logs, tmp_path / "copy", "zstd", threads=1)
+    assert ended.is_set() and not (tmp_path / "copy").exists()
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from recordpress._arguments import check_flags
 from recordpress._file_names import (
@@ -72,6 +72,7 @@ from recordpress.typing import Integer
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log
 
+_Result = TypeVar("_Result")
 FinishedSegment: TypeAlias = "tuple[int, CopiedSegment | QuarantinedSegment]"
 
 _SIGNALS_SECONDS = 0.1  # longest delay of a signal, and interval of progress reports
@@ -165,7 +166,7 @@ class SegmentExecutor:
                 while waiting and len(running) < side_by_side:
                     task = waiting.pop()
                     path = work.files.join(task.directory, segment_name(task.segment))
-                    future = pool.submit(copy_to_target, job, task, work.files, path, inside, state.step)
+                    future = pool.submit(state.run, copy_to_target, job, task, work.files, path, inside, state.step)
                     running[future] = task.partition
                 finished, _ = wait(running, timeout=_SIGNALS_SECONDS, return_when=FIRST_COMPLETED)
                 for future in finished:
@@ -175,7 +176,7 @@ class SegmentExecutor:
                     yield number, one
                 state.report()
         finally:
-            state.cancelled.set()
+            state.cancel()
             pool.shutdown(wait=True, cancel_futures=True)
 
     def scan(self, scan: ProducerScan) -> list[SegmentProducers]:
@@ -412,18 +413,39 @@ class CopyState:
     def __init__(
         self, bytes_total: int, segments_total: int, progress: ProgressCallback | None, bytes_done: int = 0
     ) -> None:
-        self.lock = threading.Lock()
-        self.cancelled = threading.Event()
+        self._lock = threading.Condition()
+        self._running = 0
+        self._is_cancelled = False
         self.bytes_done, self.bytes_total = bytes_done, bytes_total
         self.segments_done, self.segments_total = 0, segments_total
         self.progress = progress
         self.next_save = float("-inf")
 
+    def run(self, work: Callable[..., _Result], *arguments: object) -> _Result:
+        """Work in a thread, unless the workers were cancelled."""
+        with self._lock:
+            if self._is_cancelled:
+                raise _Cancelled
+            self._running += 1
+        try:
+            return work(*arguments)
+        finally:
+            with self._lock:
+                self._running -= 1
+                self._lock.notify_all()
+
     def step(self, size: int) -> None:
-        if self.cancelled.is_set():
-            raise _Cancelled
-        with self.lock:
+        with self._lock:
+            if self._is_cancelled:
+                raise _Cancelled
             self.bytes_done += size
+
+    def cancel(self) -> None:
+        """Stop the workers, and wait until they have cleaned up: a pool does not wait for a thread during whose start
+        the caller was interrupted."""
+        with self._lock:
+            self._is_cancelled = True
+            self._lock.wait_for(lambda: not self._running)
 
     def segment_done(self) -> None:
         self.segments_done += 1

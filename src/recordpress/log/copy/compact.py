@@ -225,13 +225,13 @@ def compact_here(
         state = CopyState(0, len(tasks), None)
         pool = ThreadPoolExecutor(int(job.threads), thread_name_prefix="recordpress-compact")
         try:
-            running = [pool.submit(task.run, state.step) for task in tasks]
+            running = [pool.submit(state.run, task.run, state.step) for task in tasks]
             ended, _ = wait(running, return_when=FIRST_EXCEPTION)
             for one in ended:
                 one.result()
             return [one.result() for one in running]
         finally:
-            state.cancelled.set()
+            state.cancel()
             pool.shutdown(wait=True, cancel_futures=True)
 
     return compact_by(send, job, path, segment_bytes, include_active_segment, topics, partitions)
