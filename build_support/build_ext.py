@@ -131,7 +131,9 @@ class build_ext(setuptools_build_ext.build_ext):
         header = Path(self.build_temp, "first.h")
         header.parent.mkdir(parents=True, exist_ok=True)
         header.write_text(f'#include "{COLD_CODE.resolve()}"\n#define PY_SSIZE_T_CLEAN\n#include <Python.h>\n')
-        if libraries.compiles("#ifdef __clang__\n#error\n#endif\nint main(void) { return 0; }"):
+        if libraries.compiles(
+            "#if !defined(__GNUC__) || defined(__clang__)\n#error\n#endif\nint main(void) { return 0; }"
+        ):
             include = [f"-I{path}" for path in self.include_dirs]
             options = [*include, *FLAGS, *zeroing(), *environment(), "-x", "c-header"]
             self.compiler.spawn([*self.compiler.compiler_so, *options, str(header), "-o", f"{header}.gch"])
