@@ -339,9 +339,9 @@ def _check_staged(stage: Stage, staged: Sequence[StagedSegment]) -> None:
                         file=stage.files.url(stage.files.join(stage.path, one.stem + suffix)),
                     )
             size = there.get(stem + LOG_FILE_SUFFIX, -1)
-            if size != one.bytes and not (one.is_shared and size is not None and size >= one.position + one.bytes):
+            if size != one.end and not (one.is_shared and size is not None and size > one.end):
                 raise StorageError(
-                    f"a task wrote {one.bytes} bytes here, and "
+                    f"a task wrote {one.end} bytes here, and "
                     + ("the file is gone" if size == -1 else f"{size} are there"),
                     file=stage.files.url(stage.files.join(stage.path, one.file)),
                 )

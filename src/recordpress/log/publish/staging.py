@@ -62,7 +62,7 @@ def check_topic(name: str) -> None:
 
 
 def is_small(size: int) -> bool:
-    """Return whether a segment of so many bytes is joined with others."""
+    """Return whether a segment of this size is joined with others."""
     return size < KEPT_BYTES
 
 
@@ -75,7 +75,7 @@ class StagedSegment(NamedTuple):
     partition: int
     attempt: str
     number: int
-    position: int  # -1 in a file of its own
+    position: int  # -1 if it shares no file
     bytes: int
     crc32c: int
     records: int
@@ -87,6 +87,11 @@ class StagedSegment(NamedTuple):
     @property
     def is_shared(self) -> bool:
         return self.position >= 0
+
+    @property
+    def end(self) -> int:
+        """Where its bytes end in its file."""
+        return max(self.position, 0) + self.bytes
 
     @property
     def stem(self) -> str:
@@ -103,7 +108,7 @@ class StagedSegment(NamedTuple):
     def opened(self, files: FileSystem, job: str) -> RandomAccessFile:
         """Open its bytes in the directory of its job."""
         file = files.open(files.join(job, self.file))
-        return FilePart(file, self.position, self.position + self.bytes) if self.is_shared else file
+        return FilePart(file, self.position, self.end) if self.is_shared else file
 
 
 class MergedSegment(NamedTuple):
@@ -348,9 +353,10 @@ class StagedPartition:
             with writer:
                 path = self._path + LOG_FILE_SUFFIX
                 _publish(writer, files, path, self._bytes, self._crc, is_joined=not has_indexes)
-        indexes = self._indexes.end().files(with_snapshot=False)
-        for suffix in INDEX_SUFFIXES if has_indexes else ():
-            files.write_file(self._path + suffix, indexes[suffix])
+        if has_indexes:
+            indexes = self._indexes.end().files(with_snapshot=False)
+            for suffix in INDEX_SUFFIXES:
+                files.write_file(self._path + suffix, indexes[suffix])
         self.segments.append(
             StagedSegment(
                 self._topic,
