@@ -4,6 +4,9 @@ arrow_structs."""
 import gc
 import os
 import re
+import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,6 +41,28 @@ def pytest_collection_finish() -> None:
     """Take all modules and cases out of the garbage collector's sight: each of its passes took a fifth of a second."""
     gc.collect()
     gc.freeze()
+
+
+has_result = threading.Event()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Report how long the workers collect: in a fresh clone they first compile all test files."""
+    threading.Thread(target=report_collection, args=(has_result.wait,), daemon=True).start()
+
+
+def report_collection(wait: Callable[[float], bool]) -> None:
+    """Print a line every ten seconds until `wait` returns True."""
+    seconds, after = 0, "\n"  # xdist leaves its line open
+    while not wait(10):
+        seconds += 10
+        print(f"{after}recordpress: collecting the tests: {seconds} s", file=sys.stderr, flush=True)
+        after = ""
+
+
+def pytest_runtest_logreport() -> None:
+    has_result.set()
 
 
 @pytest.fixture(autouse=True, scope="session")

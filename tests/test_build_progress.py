@@ -1,5 +1,7 @@
 """What the Makefile shows of commands that may be silent for minutes."""
 
+from pathlib import Path
+
 import pytest
 
 from build_support.progress import SECONDS, Progress
@@ -38,3 +40,11 @@ def test_any_other_line_is_shown_at_once(silent, capsys):
     silent.see("Successfully built pyspark")
     silent.tell_if_silent()
     assert capsys.readouterr() == ("Successfully built pyspark\n", "")
+
+
+def test_the_collection_of_tests_is_reported_every_ten_seconds(request, capsys):
+    conftest = request.config.pluginmanager.get_plugin(str(Path(__file__).with_name("conftest.py")))
+    has_result = iter([False, False, True])
+    conftest.report_collection(lambda seconds: next(has_result))
+    line = "recordpress: collecting the tests: {} s\n"
+    assert capsys.readouterr() == ("", "\n" + line.format(10) + line.format(20))
