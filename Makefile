@@ -109,7 +109,7 @@ bench: $(TESTING) libsnappy  ## Run the benchmarks against their peers (BENCH=be
 wheels: $(STAMPS)/with-release  ## Build all wheels in wheelhouse/ (WHEELS="cp311-manylinux_x86_64")
 	@build_support/debian.sh wheels $$($(PYTHON) -m build_support.wheels --list $(WHEELS) | \
 	  grep -q manylinux_aarch64 && echo wheels-aarch64)
-	$(PYTHON) -m build_support.wheels $(WHEELS)
+	@$(call progress,wheels) $(PYTHON) -m build_support.wheels $(WHEELS)
 
 release: $(STAMPS)/with-release  ## Check the requirements of a release, then tag it (RELEASE=--dry-run)
 	$(PYTHON) -m build_support.release $(RELEASE)
@@ -202,7 +202,7 @@ $(INSTALLED): pyproject.toml | $(BUILT)
 	@touch $@
 
 $(CURRENT)/.ready: build_support/static_libraries.py | $(MADE)
-	CC=$${CC:-gcc} $(PYTHON) -m build_support.static_libraries $(CURRENT)
+	CC=$${CC:-gcc} $(call progress,C libraries) $(PYTHON) -m build_support.static_libraries $(CURRENT)
 	touch $@
 
 .PHONY: demo test check test-all lint types mypy sanitize sanitize-threads fuzz ci full docs bench wheels release \

@@ -74,7 +74,7 @@ azure: $(TESTING) $(AZURITE)  ## Test the file systems against Azurite, Azure's 
 
 $(AZURITE):
 	@build_support/debian.sh azurite
-	npm install --silent --no-audit --no-fund --prefix build/azurite azurite@3.37.0
+	$(call progress,npm) npm install --silent --no-audit --no-fund --prefix build/azurite azurite@3.37.0
 
 hdfs: $(TESTING) java  ## Test the file systems against Hadoop (ARROW_LIBHDFS_DIR=DIR has libhdfs.so)
 	@test -n "$(ARROW_LIBHDFS_DIR)" || { echo "set ARROW_LIBHDFS_DIR to the directory with Hadoop's libhdfs.so"; exit 2; }
@@ -99,8 +99,8 @@ spark-versions: $(SPARKS:%=build/spark/%/.tried)  ## Run a query of each kind on
 
 build/spark/%/.tried: $(TESTING) java $(shell find src/recordpress/spark -name '*.py') tests/spark/test_spark_smoke.py
 	$(PYTHON) -m venv --clear $(@D)
-	$(@D)/bin/python -m pip install -q --upgrade 'pip >= 25.1'
-	$(@D)/bin/python -m pip install -q 'pyspark == $*' 'pandas >= 2.2, < 3' 'pyarrow >= 15' --group tools
+	$(call progress,pip) $(@D)/bin/python -m pip install -q --upgrade 'pip >= 25.1'
+	$(call progress,PySpark $*) $(@D)/bin/python -m pip install -q 'pyspark == $*' 'pandas >= 2.2, < 3' 'pyarrow >= 15' --group tools
 	PYTHONPATH=src $(@D)/bin/python -m pytest -q -o filterwarnings= -W ignore tests/spark/test_spark_smoke.py
 	touch $@
 
@@ -144,7 +144,7 @@ $(SITE):
 	$(MAKE) docs
 
 plugin: $(TESTING)  ## Install and test examples/recordpress-codec-brotli
-	$(PYTHON) -m pip install -q './examples/recordpress-codec-brotli[test]'
+	$(call progress,plug-in) $(PYTHON) -m pip install -q './examples/recordpress-codec-brotli[test]'
 	cd examples/recordpress-codec-brotli && $(abspath $(PYTHON)) -m pytest -q
 
 ##@ Benchmarks
@@ -169,7 +169,7 @@ live-soak: $(TESTING)  ## Consume columns in a group that rebalances every 20 s,
 $(LIVE)/.ready: | $(TESTING)
 	rm -rf $(@D)
 	mkdir -p $(@D)
-	-$(PYTHON) -m pip install -q --no-deps --target $(@D) 'confluent-kafka == 2.16.1' 'kafkars == 0.0.8'
+	-$(call progress,peers) $(PYTHON) -m pip install -q --no-deps --target $(@D) 'confluent-kafka == 2.16.1' 'kafkars == 0.0.8'
 	touch $@
 
 bench-spark: $(TESTING) java  ## Measure Spark against its ceiling (SPARK_BENCH="ceiling --batches 4000")
@@ -186,8 +186,8 @@ $(CONNECTOR)/.ready: bench/spark/connector.xml | $(TESTING)
 	$(mvn) -f $< \
 	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
 	$(PYTHON) -m venv $(@D)/venv
-	$(@D)/venv/bin/python -m pip install -q --upgrade 'pip >= 25.1'
-	$(@D)/venv/bin/python -m pip install -q 'pyspark == 4.0.0'
+	$(call progress,pip) $(@D)/venv/bin/python -m pip install -q --upgrade 'pip >= 25.1'
+	$(call progress,PySpark 4.0.0) $(@D)/venv/bin/python -m pip install -q 'pyspark == 4.0.0'
 	touch $@
 
 build/broker/.jars: KAFKA := 4.3.1

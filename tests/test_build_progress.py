@@ -1,5 +1,6 @@
 """What the Makefile shows of commands that may be silent for minutes."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,11 @@ def test_the_collection_of_tests_is_reported_every_ten_seconds(request, capsys):
     conftest.report_collection(lambda seconds: next(has_result))
     line = "recordpress: collecting the tests: {} s\n"
     assert capsys.readouterr() == ("", "\n" + line.format(10) + line.format(20))
+
+
+@pytest.mark.parametrize("name", ["Makefile", "labs.mk"])
+def test_commands_that_may_be_silent_are_reported(name):
+    recipes = re.findall(r"^\t.*", (Path(__file__).parents[1] / name).read_text(encoding="utf-8"), re.MULTILINE)
+    slow = re.compile(r"\bpip install|\bnpm install|\bmvn\b|build_support\.(wheels \$|static_libraries)")
+    silent = [line for line in recipes if slow.search(line) and not re.search(r"\$\(call progress,|\$\(mvn\)", line)]
+    assert not silent
