@@ -503,6 +503,42 @@ class OneArray:
         return self.columns.__arrow_c_array__()
 
 
+class ArrayOrStream(OneArray):
+    """Arrow data with both methods, of which one array cannot give everything if `error` is set; it notes the calls."""
+
+    def __init__(self, columns, error):
+        super().__init__(columns)
+        self.error, self.calls = error, []
+
+    def __arrow_c_array__(self, requested_schema=None):
+        self.calls.append("array")
+        if self.error:
+            raise self.error
+        return super().__arrow_c_array__()
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        self.calls.append("stream")
+        return self.columns.__arrow_c_stream__()
+
+
+@pytest.mark.parametrize(("error", "calls"), [(None, ["array"]), (ValueError("two chunks"), ["array", "stream"])])
+def test_one_array_is_asked_for_before_a_stream(error, calls):
+    """pyarrow makes a record batch a table for its stream; nanoarrow's arrays of several chunks have a stream only."""
+    data = recordpress.write_records([b"a", None], keys=[None, b"k"])
+    rows = ArrayOrStream(recordpress.read_columns(data, ["offset", "key", "value"]), error)
+    assert recordpress.write_columns(rows) == data
+    assert rows.calls == calls
+
+
+def test_an_error_of_the_only_method_passes_through():
+    class Broken:
+        def __arrow_c_array__(self, requested_schema=None):
+            raise ValueError("no array today")
+
+    with pytest.raises(ValueError, match="no array today"):
+        recordpress.write_columns(Broken())
+
+
 @pytest.mark.parametrize("more", [[], ["baseOffset"]])
 def test_another_thread_goes_on_while_columns_are_written(more):
     """While rows are, not only where the last batch is ended: the last row is refused, so that it is not."""

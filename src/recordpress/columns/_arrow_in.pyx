@@ -55,6 +55,19 @@ cdef int check_owned(bint owned) except -1:
     return 0
 
 
+cdef object array_of(object data, bint streams):
+    """Return the capsules of one array, which pyarrow gives of a record batch in a third of a stream's time; None: data
+    has a stream only, or several arrays."""
+    if not hasattr(type(data), "__arrow_c_array__"):
+        return None
+    try:
+        return data.__arrow_c_array__()
+    except Exception:
+        if not streams:
+            raise
+        return None
+
+
 # --- the caller's capsules, moved out of and owned here --------------------------------------------------------------
 
 # A consumer of the interface may move a struct out of its capsule. Code that later requests the same capsule, a
@@ -73,13 +86,15 @@ cdef class ArrowSource:
 
     cdef int ask(self, object data) except -1:
         """Take the capsules of `data`. Runs the caller's code."""
-        if hasattr(type(data), "__arrow_c_stream__"):  # first: data of several record batches has only this
-            self.take_stream(data.__arrow_c_stream__())
-        elif hasattr(type(data), "__arrow_c_array__"):
-            self.take_array(data.__arrow_c_array__())
-        else:
+        cdef bint streams = hasattr(type(data), "__arrow_c_stream__")
+        if not streams and not hasattr(type(data), "__arrow_c_array__"):
             raise ArgumentTypeError("data must be Arrow data, with __arrow_c_array__ or __arrow_c_stream__ (such as a "
                                     f"pyarrow, polars or pandas table), not {type(data).__name__}", field="data")
+        array = array_of(data, streams)
+        if array is None and streams:
+            self.take_stream(data.__arrow_c_stream__())
+        else:
+            self.take_array(array)
         cdef int64_t fields = 0
         return check_schema(&self.schema, MOST_LEVELS, &fields)
 
