@@ -97,10 +97,15 @@ SPARKS := 4.1.4 4.2.1
 
 spark-versions: $(SPARKS:%=build/spark/%/.tried)  ## Run a query of each kind on older releases of Spark
 
-build/spark/%/.tried: $(TESTING) java $(shell find src/recordpress/spark -name '*.py') tests/spark/test_spark_smoke.py
+build/spark/%/.installed: | $(TESTING) java
 	$(PYTHON) -m venv --clear $(@D)
 	$(call progress,pip) $(@D)/bin/python -m pip install -q --upgrade 'pip >= 25.1'
 	$(call progress,PySpark $*) $(@D)/bin/python -m pip install -q 'pyspark == $*' 'pandas >= 2.2, < 3' 'pyarrow >= 15' --group tools
+	touch $@
+
+.PRECIOUS: build/spark/%/.installed
+
+build/spark/%/.tried: build/spark/%/.installed $(shell find src/recordpress/spark -name '*.py') tests/spark/test_spark_smoke.py
 	PYTHONPATH=src $(@D)/bin/python -m pytest -q -o filterwarnings= -W ignore tests/spark/test_spark_smoke.py
 	touch $@
 
@@ -115,6 +120,20 @@ build/spark-avro/.ready: tests/spark/avro.xml | $(TESTING)
 	rm -rf $(@D)
 	$(mvn) -f $< \
 	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
+	touch $@
+
+# Iceberg and Delta have packages for this Spark
+TABLES_SPARK := 4.1.4
+
+spark-tables: build/spark/$(TABLES_SPARK)/.installed build/spark-tables/.ready  ## Write topics to Iceberg and Delta and back
+	PYTHONPATH=src build/spark/$(TABLES_SPARK)/bin/python -m pytest -q -o filterwarnings= -W ignore tests/spark/test_spark_tables.py
+
+build/spark-tables/.ready: tests/spark/tables.xml tests/spark/tables.sha512 | $(TESTING)
+	@build_support/debian.sh differential
+	rm -rf $(@D)
+	$(mvn) -f $< \
+	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
+	cd $(@D) && sha512sum --quiet -c '$(CURDIR)/tests/spark/tables.sha512'
 	touch $@
 
 ##@ Other systems
@@ -199,9 +218,9 @@ build/broker/.jars build/broker-4.4/.jars: tests/log/kafka/pom.xml tests/log/kaf
 	cd $(@D) && ! sha512sum *.jar | grep -vxFf '$(CURDIR)/tests/log/kafka/jars.sha512'
 	touch $@
 
-all: free-threading differential broker clients report plugin spark-versions spark-connector spark-avro
+all: free-threading differential broker clients report plugin spark-versions spark-connector spark-avro spark-tables
 	$(MAKE) -f labs.mk test-aarch64 test-wheels
 	$(MAKE) -f labs.mk bench-spark SPARK_BENCH='--batches 40 --segments 20 --rounds 1'
 
 .PHONY: differential broker-rules producer-rules old-brokers broker azure hdfs nfs clients spark-versions \
-  spark-connector spark-avro free-threading test-aarch64 test-wheels report plugin bench-peers live live-soak bench-spark bench-spark-connector all
+  spark-connector spark-avro spark-tables free-threading test-aarch64 test-wheels report plugin bench-peers live live-soak bench-spark bench-spark-connector all
