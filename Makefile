@@ -170,8 +170,8 @@ shells:
 
 $(MADE): | system
 	$(call say,creating $(VENV) with $$($(PYTHON3) -V): 10 seconds)
-	@$(call progress,venv) $(PYTHON3) -m venv --clear $(VENV)
-	@$(call progress,pip) $(PYTHON) -m pip install -q --upgrade 'pip >= 25.1'
+	@$(call progress,$(VENV)) sh -c "$(PYTHON3) -m venv --clear $(VENV) && \
+	  $(PYTHON) -m pip install -q --upgrade 'pip >= 25.1'"
 	@mkdir $(STAMPS) && touch $@
 
 # How long the packages of each dependency group take to install.

@@ -132,6 +132,6 @@ fi
 command -v apt-get >/dev/null || { say "no apt-get here: install by hand what Debian calls ${missing[*]}"; exit 1; }
 say "installing the Debian packages ${missing[*]}: about a minute"
 progress=("$python" "$(dirname "$0")/progress.py" "Debian packages" $sudo env DEBIAN_FRONTEND=noninteractive)
-"${progress[@]}" apt-get -qq update
-"${progress[@]}" sh -c '"$@" 3>&1 >/dev/null' sh apt-get -qq -o APT::Status-Fd=3 install -y --no-install-recommends \
-  "${missing[@]}"
+# one command: the ten seconds of silence do not begin again after the update
+"${progress[@]}" sh -c 'apt-get -qq update && "$@" 3>&1 >/dev/null' sh \
+  apt-get -qq -o APT::Status-Fd=3 install -y --no-install-recommends "${missing[@]}"

@@ -53,7 +53,8 @@ def test_the_collection_of_tests_is_reported_every_ten_seconds(request, capsys):
 
 @pytest.mark.parametrize("name", ["Makefile", "labs.mk"])
 def test_commands_that_may_be_silent_are_reported(name):
-    recipes = re.findall(r"^\t.*", (Path(__file__).parents[1] / name).read_text(encoding="utf-8"), re.MULTILINE)
+    text = (Path(__file__).parents[1] / name).read_text(encoding="utf-8").replace("\\\n", "")
+    recipes = re.findall(r"^\t.*", text, re.MULTILINE)
     slow = re.compile(r"\bpip install|\bnpm install|\bmvn\b|build_support\.(wheels \$|static_libraries)")
     silent = [line for line in recipes if slow.search(line) and not re.search(r"\$\(call progress,|\$\(mvn\)", line)]
     assert not silent
