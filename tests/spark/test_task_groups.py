@@ -1,6 +1,6 @@
 """Small segments of tasks are joined by the last task of a group to end; the driver only gives files their names."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -28,13 +28,20 @@ class Job:
         self.path, self.patch, self.columns = path, monkeypatch, columns.split()
         self.writer: Any = KafkaLogDataSource(given).writer(spark_schema(self.columns), False)
 
-    def task(self, number: int, rows: int = 40, attempt: str = "") -> Any:
+    def task(self, number: int, rows: int = 40, attempt: str = "", first: Callable[[], None] | None = None) -> Any:
+        """Run a task, whose rows are computed `first`."""
         self.patch.setattr(_sink, "_task_number", lambda: number)
         values = [b"%d %d%s" % (number, row, attempt.encode()) for row in range(rows)]
         columns = {"value": values, "offset": [1000 * (9 - number) + row for row in range(rows)]}
         columns["partition"] = [(row % 20) if row % 20 < 3 else 0 for row in range(rows)]
         batch = pa.record_batch({name: pa.array(columns[name]) for name in self.columns})
-        return self.writer.write(iter([batch] if rows else []))
+
+        def computed() -> Iterator[Any]:
+            if first is not None:
+                first()
+            yield from [batch] if rows else []
+
+        return self.writer.write(computed())
 
     def commit(self, *messages: Any) -> list[str]:
         """Commit; return the paths of the files that the driver opened."""
@@ -197,9 +204,24 @@ def test_a_segment_is_joined_with_others_once(job: Callable[..., Job], monkeypat
     one = job(partitions="1")
     messages = [one.task(task) for task in range(9)]
     parts = [[segment.parts for segment in message.joined] for message in messages]
-    assert parts == [[1], [2], [], [4], [], [], [], [8], []]
-    one.commit(*messages)
-    assert sorted(one.values()) == expected(*range(9)) and one.bases() == {"t-0": [0, 320]}
+    assert parts == [[1], [2], [1], [4], [1], [2], [1], [8], [1]]
+    assert one.commit(*messages) == []
+    assert sorted(one.values()) == expected(*range(9)) and one.bases() == {"t-0": [0, 8 << 26]}
+
+
+@pytest.mark.parametrize("rows", [40, 0])
+def test_a_task_that_computes_its_first_rows(job: Callable[..., Job], rows: int) -> None:
+    """Others of its group leave the join to it, also if it has no rows in the end."""
+    one = job(partitions="1")
+    messages: list[Any] = []
+
+    def others() -> None:
+        messages.extend(one.task(task) for task in (0, 2))
+
+    last = one.task(1, rows, first=others)
+    assert [len(message.joined) for message in (*messages, last)] == [0, 0, 1]
+    assert one.commit(messages[0], last, messages[1]) == []
+    assert sorted(one.values()) == expected(0, *([1] if rows else []), 2)
 
 
 def test_two_that_end_at_once(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,8 +47,8 @@ class TaskRows:
 
     def __init__(self, stage: Stage, options: WriteOptions, now_ms: int, task: int) -> None:
         self._stage, self._options, self._now, self._task = stage, options, now_ms, task
-        self._group: TaskGroup | None = None  # of a task with rows
-        self._shared: SharedFile | None = None
+        self._group = TaskGroup(stage, task)  # before the rows, which may take long to compute
+        self._shared = SharedFile(stage, self._group.attempt)
         self._numbers = count()
         self._waiting: dict[tuple[str, int, bool], _Waiting] = {}
         self._rows = 0
@@ -77,8 +77,6 @@ class TaskRows:
         for waiting in self._waiting.values():
             self._pack(waiting, is_end=True, shares=is_small(waiting.bytes))
             waiting.staged.close()
-        if self._group is None or self._shared is None:
-            return [], []
         self._shared.close()
         segments = [one for waiting in self._waiting.values() for one in waiting.staged.segments]
         options = self._options
@@ -88,8 +86,7 @@ class TaskRows:
         """Remove unfinished files."""
         for waiting in self._waiting.values():
             waiting.staged.discard()
-        if self._shared is not None:
-            self._shared.discard()
+        self._shared.discard()
 
     # --- where rows go ------------------------------------------------------------------------------------------------
 
@@ -158,8 +155,6 @@ class TaskRows:
     def _waiting_for(self, topic: str, partition: int, has_offsets: bool) -> _Waiting:
         found = self._waiting.get((topic, partition, has_offsets))
         if found is None:
-            self._group = self._group or TaskGroup(self._stage, self._task)
-            self._shared = self._shared or SharedFile(self._stage, self._group.attempt)
             staged = StagedPartition(
                 self._stage,
                 self._group.attempt,

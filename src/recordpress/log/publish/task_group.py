@@ -3,13 +3,14 @@
 ::
 
     each task    <task>.<id>.owner.json ──► rows ──► <task>.<id>.<bytes>.done     with its segments
-    the last     no other is running ──► <digest>.<bytes>.joined ──► JoinedSegments ──► driver
+    the last     no other is running ──► <task>.<number>.<digest>.joined ──► JoinedSegments ──► driver
 
-No task knows how many others a job has. So tasks with consecutive numbers are a group, and a task that ends while no
-other task of its group is running joins all segments so far; a later task joins them again. Two tasks that end at the
-same time try to create a file with the digest of the same segments, and the one that succeeds joins them. The driver
-uses a joined segment if tasks reported exactly the segments in it. It joins the others itself: groups with few bytes,
-up to `segment.bytes`; a group of which a task died; and what a group joined before one of its tasks was repeated.
+No task knows how many others a job has. So tasks with consecutive numbers are a group, which each joins before it
+computes its rows, and a task that ends while no other task of its group is running joins the segments so far, except
+those that were joined before and have more bytes than the rest. Two tasks that end at the same time try to create a
+file with the digest of the same segments, and the one that succeeds joins them. The driver uses a joined segment if
+tasks reported exactly the segments in it. It joins the others itself: groups with few bytes, up to `segment.bytes`; a
+group of which a task died; and what a group joined before one of its tasks was repeated.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class TaskGroup:
     """
 
     def __init__(self, stage: Stage, task: int) -> None:
-        self._stage, self._files, self._task = stage, stage.files, task
+        self._stage, self._files = stage, stage.files
         group, identity = task // _TASKS, uuid4().hex
         self._name, directory = f"{task}.{identity}", f"tasks-{group}"
         self._path = self._files.join(stage.path, directory)
@@ -67,13 +68,13 @@ class TaskGroup:
             done = self._done()
         if not done or not self._claim(done):
             return []
-        found: dict[str, list[StagedSegment]] = {}
+        task, found = int(done[0].partition(".")[0]), dict[str, list[StagedSegment]]()
         for _, partitions in results(done, self._read, CALLS_AT_ONCE):
             for one in partitions:
                 found.setdefault(one.directory, []).extend(of for segment in one.segments for of in segment.staged)
 
         def work(partition: tuple[str, list[StagedSegment]]) -> list[JoinedSegment]:
-            return list(self._joined(*partition, numbers, segment_bytes, index_interval_bytes))
+            return list(self._joined(task, *partition, numbers, segment_bytes, index_interval_bytes))
 
         joined = [one for _, several in results(found.items(), work, _AT_ONCE) for one in several]
         if isinstance(self._files, LocalFileSystem):
@@ -83,8 +84,9 @@ class TaskGroup:
         return joined
 
     def _done(self) -> list[str]:
-        """Return the names of the files of the group's tasks, in order, if their segments are to be joined now."""
-        begun, done, joined = set[str](), dict[str, str](), 0
+        """Return the names of the files of the tasks whose segments are to be joined now, in order: of all, or of the
+        last ones if earlier ones were joined and have more bytes."""
+        begun, done, claims = set[str](), dict[str, str](), dict[str, list[tuple[int, str]]]()
         for info in sorted(self._listed(), key=lambda info: info.modified or 0.0):  # a task's latest attempt counts
             task, _, rest = info.name.partition(".")
             if rest.endswith(OWNER):
@@ -92,19 +94,34 @@ class TaskGroup:
             elif rest.endswith(".done"):
                 done[task] = info.name
             elif rest.endswith(".joined"):
-                joined = max(joined, _size(info.name))
-        size = sum(map(_size, done.values()))
-        is_worth_it = len(done) == _TASKS or size <= _LITTLE or size >= 2 * joined
-        if size < max(_LEAST, 1) or begun - done.keys() or not is_worth_it:
+                number, digest, _ = rest.split(".")
+                claims.setdefault(task, []).append((int(number), digest))
+        names = [done[task] for task in sorted(done, key=int)]
+        size = sum(map(_size, names))
+        if size < max(_LEAST, 1) or begun - done.keys():
             return []
-        return [done[task] for task in sorted(done, key=int)]
+        joined, at = list[int](), 0  # where those begin that follow each other
+        while at < len(names):
+            counts = sorted(claims.get(names[at].partition(".")[0], ()), reverse=True)
+            count = next((count for count, digest in counts if _digest(names[at : at + count]) == digest), 0)
+            if not count:
+                break
+            joined.append(at)
+            at += count
+        if at == len(names):
+            return []
+        if len(names) == _TASKS or size <= _LITTLE:
+            return names
+        while joined and sum(map(_size, names[joined[-1] : at])) <= sum(map(_size, names[at:])):
+            at = joined.pop()
+        return names[at:]
 
     def _claim(self, done: Sequence[str]) -> bool:
         """Return whether this task joins these segments, and not another one that ends at the same time. Both do in a
         store that cannot create exclusively."""
-        digest = hashlib.sha256("\n".join(done).encode()).hexdigest()
+        name = f"{done[0].partition('.')[0]}.{len(done)}.{_digest(done)}.joined"
         try:
-            self._files.create_new(self._files.join(self._path, f"{digest}.{sum(map(_size, done))}.joined"), b"")
+            self._files.create_new(self._files.join(self._path, name), b"")
         except FileExistsError:
             return False
         return True
@@ -118,11 +135,17 @@ class TaskGroup:
         return list(Journal(self._files, self._path, 0, name=name).partitions())
 
     def _joined(
-        self, directory: str, staged: list[StagedSegment], numbers: Iterator[int], segment_bytes: int, interval: int
+        self,
+        task: int,
+        directory: str,
+        staged: list[StagedSegment],
+        numbers: Iterator[int],
+        segment_bytes: int,
+        interval: int,
     ) -> Iterator[JoinedSegment]:
-        """Join the small segments of a partition that follow each other."""
+        """Join the small segments of a partition that follow each other; `task` is the first that wrote some."""
         topic, partition = staged[0][:2]
-        first = self._stage.first_offset(topic, partition, self._task // _TASKS * _TASKS)
+        first = self._stage.first_offset(topic, partition, task)
         with suppress(InvalidArgumentError):  # which the commit raises
             for planned in segments_of(in_order(directory, staged), first, segment_bytes, is_local=True):
                 if planned.is_alone:
@@ -142,6 +165,11 @@ class TaskGroup:
                     has_indexes=True,
                 )
                 yield JoinedSegment.of(segment, planned.staged)
+
+
+def _digest(names: Iterable[str]) -> str:
+    """Return a digest of the names of files, in which there is no point."""
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()
 
 
 def _size(name: str) -> int:
