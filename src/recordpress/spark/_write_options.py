@@ -112,7 +112,7 @@ class WriteOptions:
     segment_bytes: int = option(
         "segment.bytes",
         number(INT32_MAX),
-        "Maximum size of a segment in bytes. Segments smaller than 4 MiB are joined, by one of each 64 tasks if "
+        "Maximum size of a segment in bytes. Segments smaller than 4 MiB are joined, by one of each 256 tasks if "
         "together they have 4 MiB; larger ones keep their file. Offsets have gaps between large segments and between "
         "joined ones.",
         1 << 30,

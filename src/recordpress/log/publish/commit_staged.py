@@ -57,7 +57,7 @@ _LOGGER = logging.getLogger("recordpress.log")
 
 _CHECKS_COUNT_FOR = 1.0  # seconds: far less than between the end of a lease and its expiry for others
 _LOOK_EVERY = 0.1  # seconds between attempts to lock a local file; chosen, not measured
-_LISTED_AT_ONCE = 8  # directories, with the files of 64 tasks each
+_LISTED_AT_ONCE = 8  # directories, with the files of a group of tasks each
 _ENDS_AT_ONCE = 16  # partitions whose last segments are read
 _REPORTED_EVERY = 600.0  # seconds between warnings of a job that waits
 _FORGOTTEN = 24 * 3600.0  # seconds after which a job without a known process counts as ended; chosen, not measured

@@ -31,7 +31,7 @@ from recordpress.log.publish._roll_forward import CALLS_AT_ONCE
 from recordpress.log.publish.plan import JoinedSegment, in_order, segments_of
 from recordpress.log.publish.staging import KEPT_BYTES, OWNER, Stage, StagedSegment, stem_of
 
-_TASKS = 64  # of a group
+_TASKS = 256  # of a group: small segments of all make one of Kafka's default segment.bytes
 _LINGER = 0.2  # seconds in which the next task of a group begins; chosen, not measured
 _LITTLE = 64 << 20  # bytes that may be joined whenever a task ends, although more tasks of the group may follow
 _LEAST = KEPT_BYTES  # of a group: the driver joins fewer
