@@ -125,7 +125,7 @@ build/spark-avro/.ready: tests/spark/avro.xml | $(TESTING)
 # Iceberg and Delta have packages for this Spark
 TABLES_SPARK := 4.1.4
 
-spark-tables: build/spark/$(TABLES_SPARK)/.installed build/spark-tables/.ready  ## Write topics to Iceberg and Delta and back
+spark-tables: build/spark/$(TABLES_SPARK)/.installed build/spark-tables/.ready  ## Write topics to Iceberg and Delta and back, while drivers are killed
 	PYTHONPATH=src build/spark/$(TABLES_SPARK)/bin/python -m pytest -q -o filterwarnings= -W ignore tests/spark/test_spark_tables.py
 
 build/spark-tables/.ready: tests/spark/tables.xml tests/spark/tables.sha512 | $(TESTING)

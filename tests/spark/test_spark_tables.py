@@ -1,4 +1,4 @@
-"""The code of docs/howto/spark-tables.md in its order.
+"""The code of docs/howto/spark-tables.md in its order, and its stream under kills of the driver.
 
 Iceberg and Delta have no package for each Spark: `make -f labs.mk spark-tables` installs one that they have, and runs
 this with it.
@@ -7,10 +7,18 @@ this with it.
 from __future__ import annotations
 
 import json
+import os
+import random
 import re
 import shutil
+import signal
+import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +32,8 @@ pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 from spark_processes import QUICK, environment_of
+
+from patience import HANG
 
 ROOT = Path(__file__).parents[2]
 JARS = sorted((ROOT / "build" / "spark-tables").glob("*.jar"))
@@ -50,6 +60,17 @@ CONF = {
     "spark.ui.showConsoleProgress": "false",
 }
 SUBMIT = " ".join(["--master local[2]", *(f"--conf '{name}={value}'" for name, value in CONF.items()), "pyspark-shell"])
+# what a driver does that writes each batch to both formats; it dies after its second batch is in both
+DRIVER = """
+def append_to_both(batch, number):
+    append(batch, number)
+    append_to_delta(batch, number)
+    if number == {fatal}:
+        os.kill(0, signal.SIGKILL)
+
+query = stream.load({logs!r}).writeStream.foreachBatch(append_to_both).option("checkpointLocation", CHECKPOINT)
+query.trigger({trigger}).start().awaitTermination()
+"""
 TEN = 10  # records of a segment
 
 
@@ -143,3 +164,99 @@ def test_a_new_checkpoint_begins_where_the_table_ends(names: dict[str, Any]) -> 
         *(("007", 0, offset) for offset in range(30, 40)),
         *(("007", 1, offset) for offset in range(10)),
     ]
+
+
+class Drivers:
+    """Drivers of one query in turn, in processes of their own."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.log = root, root / "driver.log"
+        self.metadata = root / "lake" / "kafka" / "records" / "metadata"
+        head = [code for code in blocks(root) if re.search(r"^def |getOrCreate", code, re.M)]
+        head = [code.partition("query = stream")[0] for code in head]
+        self.code = "import os, signal\n" + "\n".join(head)
+
+    @contextmanager
+    def running(
+        self, trigger: str = 'processingTime="0 seconds"', fatal: int = -1
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        path = self.root / "driver.py"
+        path.write_text(self.code + DRIVER.format(logs=str(self.root / "logs"), trigger=trigger, fatal=fatal))
+        package = str(Path(recordpress.__file__).parents[1])  # PYTHONPATH may have it relative to another directory
+        environment = environment_of(sys.executable) | {"PYSPARK_SUBMIT_ARGS": SUBMIT, "PYTHONPATH": package}
+        with open(self.log, "wb") as log:
+            driver = subprocess.Popen(
+                [sys.executable, path], env=environment, cwd=self.root, stdout=log, stderr=log, start_new_session=True
+            )
+        try:
+            yield driver
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(driver.pid, signal.SIGKILL)  # the JVM, too
+            driver.wait()
+
+    def end(self, status: int, **how: Any) -> None:
+        """Run one until it ends with this status."""
+        with self.running(**how) as driver:
+            assert driver.wait(HANG) == status, self.log.read_text()[-3000:]
+
+    def kill(self, seconds: float) -> None:
+        """Kill one some time after its first commit to the table."""
+        before = self.snapshots()
+        with self.running() as driver:
+            while self.snapshots() == before and driver.poll() is None:
+                time.sleep(0.02)
+            time.sleep(seconds)
+            assert driver.poll() is None, self.log.read_text()[-3000:]
+
+    def snapshots(self) -> int:
+        return len(list(self.metadata.glob("snap-*.avro")))
+
+
+def test_each_record_is_written_once_though_drivers_are_killed(tmp_path: Path, names: dict[str, Any]) -> None:
+    partitions = [tmp_path / "logs" / f"t-{number}" for number in range(2)]
+    drivers, draw = Drivers(tmp_path), random.Random(28)
+    ends: list[int] = []
+    is_over = threading.Event()
+
+    def grow_all() -> None:
+        for base in count(0, TEN):
+            for partition in partitions:
+                grow(partition, base)
+            ends.append(base + TEN)
+            if is_over.wait(0.3):
+                return
+
+    grower = threading.Thread(target=grow_all)
+    grower.start()
+    try:
+        drivers.end(-signal.SIGKILL, fatal=1)
+        for _ in range(3):
+            drivers.kill(draw.uniform(0, 3))
+    finally:
+        is_over.set()
+        grower.join()
+    for _ in range(2):  # the first one ends with the batch that the killed driver left
+        drivers.end(0, trigger="availableNow=True")
+
+    expected = sorted(
+        (number, offset, *record(partition.name, offset))
+        for number, partition in enumerate(partitions)
+        for offset in range(ends[-1])
+    )
+    spark = names["spark"]
+    for kind, table in (("iceberg", "lake/kafka/records"), ("delta", "delta")):
+        rows = spark.read.format(kind).load(str(tmp_path / table)).selectExpr(
+            "partition", "offset", "key", "value", "unix_millis(timestamp)", "headers"
+        )  # fmt: skip
+        assert sorted(map(plain, rows.collect())) == expected
+    summaries = spark.read.format("iceberg").load(f"{tmp_path}/lake/kafka/records#snapshots").select("summary")
+    numbers = [int(row.summary["kafka.batch"]) for row in summaries.collect()]
+    assert sorted(numbers) == list(range(len(numbers))) and len(numbers) > 2
+
+
+def plain(row: Any) -> tuple[Any, ...]:
+    """Return a row as `record` has it."""
+    partition, offset, key, value, timestamp, headers = row
+    made = [(name, None if data is None else bytes(data)) for name, data in headers] if headers else None
+    return partition, offset, *(None if data is None else bytes(data) for data in (key, value)), timestamp, made
