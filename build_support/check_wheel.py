@@ -15,7 +15,7 @@ from pathlib import Path
 
 from build_support import sbom, static_libraries
 
-LARGEST = 2_000_000  # bytes
+LARGEST = 2_100_000  # bytes; a third is Python's sources
 
 # libc: glibc 2.17 has parts of it in their own files
 LIBC = r"libc\.so\.6|libc\.musl-\w+\.so\.1|lib(pthread|m|dl|rt)\.so\.\d|ld-linux[\w-]*\.so\.\d"
