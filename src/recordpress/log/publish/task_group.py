@@ -5,12 +5,12 @@
     each task    <task>.<id>.owner.json ──► rows ──► <task>.<id>.<bytes>.done     with its segments
     the last     no other is running ──► <task>.<number>.<digest>.joined ──► JoinedSegments ──► driver
 
-No task knows how many others a job has. So tasks with consecutive numbers are a group, which each joins before it
-computes its rows, and a task that ends while no other task of its group is running joins the segments so far, except
-those that were joined before and have more bytes than the rest. Two tasks that end at the same time try to create a
-file with the digest of the same segments, and the one that succeeds joins them. The driver uses a joined segment if
-tasks reported exactly the segments in it. It joins the others itself: groups with few bytes, up to `segment.bytes`; a
-group of which a task died; and what a group joined before one of its tasks was repeated.
+No task knows how many others a job has. So tasks with consecutive numbers are a group. Each task writes its name
+before it computes its rows. A task that ends while no other task of its group is running joins the segments so far,
+except those that were joined before and have more bytes than the rest. Two tasks that end at the same time try to
+create a file with the digest of the same segments, and the one that succeeds joins them. The driver uses a joined
+segment if tasks reported exactly the segments in it. It joins the others itself: groups with few bytes, up to
+`segment.bytes`; a group of which a task died; and what a group joined before one of its tasks was repeated.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class TaskGroup:
 
 
 def _digest(names: Iterable[str]) -> str:
-    """Return a digest of the names of files, in which there is no point."""
+    """Return a hexadecimal digest of the names of files."""
     return hashlib.sha256("\n".join(names).encode()).hexdigest()
 
 
