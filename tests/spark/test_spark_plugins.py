@@ -27,9 +27,10 @@ from recordpress.spark import ReadOptions, WriteOptions
 DEMO_LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
 MODULE = "codecs_of_a_spark_user"
 CODEC = f"{MODULE}:Bzip2"
+PROVIDER = f"{MODULE}:Strict"
 NAME = "com.example.bzip2"
 SOURCE = f"""
-import bz2
+import bz2, gzip
 
 class Bzip2:
     name = "{NAME}"
@@ -37,6 +38,16 @@ class Bzip2:
         return bz2.compress(data)
     def decompress(self, data, max_output):
         return bz2.BZ2Decompressor().decompress(data, max_output + 1)
+
+class Strict:
+    name = "gzip:strict"
+    def compress(self, data):
+        return gzip.compress(data)
+    def decompress(self, data, max_output):
+        data = gzip.decompress(data)
+        if b".css" in data:
+            raise ValueError("not for me")
+        return data
 """
 
 
@@ -76,6 +87,24 @@ def test_a_stream_reads_them(spark: Any, log: Path) -> None:
     columns = ("topic", "partition", "offset", "hex(value)")
     streamed, read = (sorted(rows.selectExpr(*columns).collect()) for rows in (spark.table("own_codec"), batch))
     assert streamed == read and len(read) == 3600
+
+
+def test_a_provider_reads_what_it_implements(spark: Any, tmp_path: Path) -> None:
+    """This one refuses the records, so that the error shows who read them."""
+    path = tmp_path / "copy"
+    recordpress.transcode(str(DEMO_LOGS / "sessions-*"), path, "gzip", min_gain=None)
+    source = spark.read.format("recordpress").option("codec.plugin", PROVIDER)
+    plain, provided = source.load(str(path)), source.option("codec.read.with", "gzip:strict").load(str(path))
+    with pytest.raises(PySparkException, match="not for me"):
+        provided.count()
+    assert plain.count() == 3600
+
+
+@pytest.mark.parametrize("given", [{}, {"codec.plugin": CODEC}, {"codec.plugin": PROVIDER}])
+def test_a_reader_that_is_not_loaded_is_refused(given: dict[str, str]) -> None:
+    with pytest.raises(recordpress.InvalidArgumentError, match="'gzip:isal' is not a registered provider") as caught:
+        ReadOptions.parse({"path": "/logs", "codec.read.with": "gzip:isal"} | given)
+    assert caught.value.field == "codec.read.with"
 
 
 def test_without_the_option_the_error_names_the_codec(spark: Any, log: Path) -> None:

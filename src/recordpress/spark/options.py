@@ -120,6 +120,13 @@ class ReadOptions:
         "needs them installed or on PYTHONPATH, because Spark plans it in a process that ignores addPyFile. "
         "Nothing is imported because data names it.",
     )
+    read_with: tuple[str, ...] | None = option(
+        "codec.read.with",
+        names,
+        "Codecs of codec.plugin, separated by commas, that read the batches of the ones they implement: gzip:isal "
+        "reads gzip.",
+        shown="Kafka's own",
+    )
     max_offsets: int | None = option(
         "maxOffsetsPerTrigger",
         number(INT64_MAX),
@@ -216,10 +223,20 @@ class ReadOptions:
         if given.text("maxPartitionBytes") is None:
             parsed = replace(parsed, max_partition_bytes=_TASK_BYTES[parsed.rows])
         parsed._reject_options_of_other_rows()
+        parsed._choose_readers()
         if parsed.columns is None:
             return parsed
         known = accepted_names(parsed.rows, parsed.reports_in_rows)
         return replace(parsed, columns=known_columns(parsed.columns, known, "columns"))
+
+    def _choose_readers(self) -> None:
+        for name in self.read_with or ():
+            try:
+                (self.codecs or CodecRegistry()).read_with(name)
+            except InvalidArgumentError as error:
+                raise InvalidArgumentError(
+                    f"option codec.read.with: {error.message}; codec.plugin loads it", field="codec.read.with"
+                ) from error
 
     def _reject_options_of_other_rows(self) -> None:
         rows, is_committed = self.rows, self.isolation_level == "read_committed"
