@@ -21,7 +21,7 @@ def analysis(path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, noise: floa
 
     def calls(self: Measure, setting: Any, payloads: Any) -> Calls:
         size = sum(map(len, payloads))
-        slower = 1.0 if setting.level is None else 1 + setting.level / 8
+        slower = 1 + getattr(setting.level, "level", setting.level or 0) / 8
         compressing, decompressing = (
             [size / 1e6 / speed * slower * (1 + draw.expovariate(1 / noise)) for _ in range(draw.randrange(3, 9))]
             for speed in SPEEDS[setting.compression_type]
@@ -60,3 +60,10 @@ def test_the_smallest_of_what_is_as_good(lines: Path, monkeypatch: pytest.Monkey
     assert ties and all(chosen.output_bytes <= cell.output_bytes for cell in ties if cell.depth == chosen.depth)
     assert advice["warnings"][0].startswith("the measurement does not tell ")
     assert f"{ties[0].compression_type} {ties[0].level} at {ties[0].depth:g}x" in advice["warnings"][0]
+
+
+def test_of_equal_sizes_the_one_that_producers_have(lines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches smaller than the window have the same bytes, whatever the noise says of their speeds."""
+    for seed in range(8):
+        found = analysis(lines, monkeypatch, seed, noise=3.0, candidates="zstd,3,windowLog=17/zstd,3", max_seconds=1e-9)
+        assert found.recommendation["level"] == 3

@@ -88,8 +88,14 @@ def _best(cells: Sequence[Cell]) -> Choice:
     """Return the smallest of the cells that may be the best of one depth."""
     highest = _costs(min(cells, key=_cost))[1]
     near = [cell for cell in cells if _costs(cell)[0] <= highest]
-    first, *others = sorted(near, key=lambda cell: (cell.output_bytes, _cost(cell)))
+    first, *others = sorted(near, key=lambda cell: (cell.output_bytes, _needs_recordpress(cell), _cost(cell)))
     return Choice(first, tuple(others))
+
+
+def _needs_recordpress(cell: Cell) -> bool:
+    """Return whether Kafka's producers have no setting for the cell."""
+    is_providers = stored_as(cell.compression_type) not in (None, cell.compression_type)
+    return is_providers or isinstance(cell.level, ZstdParameters)
 
 
 def _saves(cell: Cell) -> bool:
