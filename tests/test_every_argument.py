@@ -39,6 +39,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
     "Batch.set_partition_leader_epoch": lambda: {"epoch": 5},
     "Compressor.compress": lambda: {"data": b""},
     "Compressor.flush": dict,
+    "Compressor.reset": dict,
     "Decompressor.decompress": lambda: {"data": ZSTD},
     "Decompressor.flush": dict,
     "Record.is_valid": dict,

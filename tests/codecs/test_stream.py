@@ -281,10 +281,27 @@ def test_a_stream_that_another_thread_uses_is_not_closed() -> None:
     other.start()
     try:
         codec.works.wait()
-        for use in (lambda: stream.compress(b"more"), stream.flush):
+        for use in (lambda: stream.compress(b"more"), stream.flush, stream.reset):
             with pytest.raises(recordpress.InvalidArgumentError, match="in use by another thread"):
                 use()
     finally:
         codec.go_on.set()
         other.join()
     assert pieces == [b"records"]
+
+
+@given(
+    codec=st.sampled_from(CODECS), parts=st.lists(st.binary(max_size=3000), max_size=6), magic=st.sampled_from([1, 2])
+)
+def test_a_compressor_that_is_used_again(codec: str, parts: list[bytes], magic: int) -> None:
+    """Each payload is that of a new one, whatever was left of the one before."""
+    magic = max(magic, 2 * (codec == "zstd"))
+    stream = recordpress.compressor(codec, magic=magic)
+    for number, part in enumerate(parts):
+        if number % 2:
+            stream.compress(part * 50)  # is not ended
+            stream.reset()
+        assert stream.compress(part[:9]) + stream.compress(part[9:]) + stream.flush() == compressed(
+            codec, [part[:9], part[9:]], magic=magic
+        )
+        stream.reset()

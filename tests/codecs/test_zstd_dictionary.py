@@ -411,3 +411,12 @@ def test_threads_share_a_dictionary() -> None:
     for thread in threads:
         thread.join()
     assert failed == []
+
+
+def test_a_compressor_that_is_used_again() -> None:
+    stream = recordpress.compressor("zstd", dictionary=TRAINED)
+    for value in VALUES[:5]:
+        payload = stream.compress(value) + stream.flush()
+        assert dictionary_id(payload) == TRAINED.id
+        assert recordpress.decompress(payload, "zstd", dictionaries=TRAINED) == value
+        stream.reset()

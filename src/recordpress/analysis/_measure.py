@@ -211,12 +211,13 @@ def _compressed(payloads: Sequence[memoryview], setting: Setting, at_once: bool,
     back."""
     codec, level = setting
     name_bytes = 1 + len(codec) if stored_as(codec) is None else 0
+    stream = compressor(codec, level, codecs=codecs)
     for payload in payloads:
         if at_once:
             packed = compress(payload, codec, level, codecs=codecs)
         else:
-            stream = compressor(codec, level, codecs=codecs)
             packed = stream.compress(payload) + stream.flush()
+            stream.reset()
         if decompress(packed, codec, len(payload), codecs=codecs) != payload:
             raise CorruptRecordError(f"records written with {setting} differ after reading", rule="output equals input")
         yield name_bytes + len(packed)
