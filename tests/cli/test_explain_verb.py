@@ -168,7 +168,7 @@ def test_advice_to_producers(run: Run, tmp_path: Path) -> None:
         r"a producer sends 0\.\d+ records/s to a partition: too few for deeper batches": log_of(
             tmp_path / "slow", 0.5, depth=1, batches=40
         ),
-        r"batch.size=\d+, and the linger.ms in which one producer sends that many": log_of(
+        r"batch.size=\d+, and a linger.ms that lets one producer send [\d,]+ records": log_of(
             tmp_path / "odd", 0.01, producers=0, batches=40
         ),
     }

@@ -39,10 +39,10 @@ def explain(
           connection: requests with their sizes before them. Other requests are skipped.
         * The path or URL of a file with one of these.
         * What `open_log` takes: a ``.log`` file, the directory of a partition, a log dir, a pattern. Each batch is
-          then explained as its producer sent it: with offsets from 0, without a leader epoch, when the clock showed
-          its largest timestamp. Control batches, which brokers write, and batches that the log cleaner has changed are
-          counted and skipped. Messages of magic 0 and 1 without a codec are explained one by one: the log does
-          not record which of them came together.
+          then explained as if a producer sent it as it is stored, but with offsets from 0, without a leader epoch, when
+          the clock showed its largest timestamp. Control batches, which brokers write, and batches that the log cleaner
+          has changed are counted and skipped. Messages of magic 0 and 1 without a codec are explained one by one: the
+          log does not record which of them came together.
     topic_config : mapping of str to str, int or bool, optional
         Settings of the topic, and of the broker, by Kafka's names; see `recordpress.broker.validate`.
     broker_version : str

@@ -56,7 +56,7 @@ def command(paths: Sources, topic_config: Sequence[tuple[str, str]], as_json: bo
     """Explain how a broker would treat batches.
 
     PATH is a file with a record set or a captured Produce request, or a log: a .log file, a partition directory, a log
-    dir. Batches of a log are explained as their producers sent them. No broker is contacted.
+    dir. Batches of a log are explained as if they were sent as they are stored. No broker is contacted.
 
     Prints whether each batch is rejected, recompressed, rewritten or kept, every reason with its source and a remedy,
     and the cost of the work, measured on this machine. A batch is a finding if it is rejected or recompressed, or if no
@@ -114,7 +114,8 @@ def _print_depth(depth: DepthAdvice) -> None:
     say(f"{name}: {depth.batch_records:,.1f} records per batch; {deep}")
     sender, rate = "a producer" if depth.has_ids else "one producer", depth.records_per_second
     if rate is None:
-        say(f"   batch.size={depth.batch_size}, and the linger.ms in which {sender} sends that many")
+        deep = f"{count(depth.deep_records)} records"
+        say(f"   batch.size={depth.batch_size}, and a linger.ms that lets {sender} send {deep}")
     elif depth.batch_size is None:
         say(f"   {sender} sends {_rate(rate)} to a partition: too few for deeper batches")
     else:
