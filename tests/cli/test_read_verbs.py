@@ -28,6 +28,18 @@ LINES = next(p for p in oracle.PARTITIONS if str(p) == "kafka-4.3.1/lines-lz4-0"
 TXN = next(p for p in oracle.PARTITIONS if str(p) == "kafka-4.3.1/txn_topic-0")
 
 
+class Plain:
+    """A codec that does not compress."""
+
+    levels = None
+
+    def compress(self, data: bytes) -> bytes:
+        return data
+
+    def decompress(self, data: bytes, max_output: int) -> bytes:
+        return data
+
+
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     """Three partitions of a topic: keys a to e, the values say where they are."""
@@ -209,6 +221,16 @@ def test_values_that_are_no_text_are_sizes_in_a_table(run: Run, tmp_path: Path) 
         "1 B  grün",
         "     6 B",
     ]
+
+
+def test_a_missing_codec_names_the_option(run: Run, tmp_path: Path) -> None:
+    codecs = recordpress.CodecRegistry()
+    codecs.register("com.example.plain", Plain())
+    path = tmp_path / f"{0:020}.log"
+    path.write_bytes(recordpress.write_records([b"a"], compression_type="com.example.plain", codecs=codecs))
+    done = run("dump", path)
+    assert done.status == 1 and "'com.example.plain'" in done.err
+    assert done.err.endswith("try: the option --codec-plugin MODULE:NAME, which imports the codec\n")
 
 
 def test_damage_is_an_exit_status_and_a_place(run: Run, log: Path) -> None:

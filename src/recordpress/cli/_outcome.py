@@ -10,7 +10,13 @@ import click
 from recordpress._file_names import URL, printable
 from recordpress.cli._output import say
 from recordpress.cli._verbs import VERBS
-from recordpress.errors import ArgumentTypeError, InvalidArgumentError, RecordpressError, StorageError
+from recordpress.errors import (
+    ArgumentTypeError,
+    InvalidArgumentError,
+    RecordpressError,
+    StorageError,
+    UnsupportedCompressionTypeError,
+)
 from recordpress.log import Finding
 
 CLEAN = 0
@@ -45,7 +51,9 @@ def _print_error(program: str, message: str, try_next: str, status: int) -> int:
 
 
 def _after_damage(error: RecordpressError) -> str:
-    """Return the command that finds all damage in the partition."""
+    """Return the option that imports a missing codec, or the command that finds all damage in the partition."""
+    if isinstance(error, UnsupportedCompressionTypeError) and error.field == "pluginClassName":
+        return "the option --codec-plugin MODULE:NAME, which imports the codec"
     if not error.file or "scan" not in VERBS:
         return ""
     return f"recordpress scan {quoted(os.path.dirname(error.file) or os.curdir)}"
