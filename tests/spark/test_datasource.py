@@ -179,7 +179,10 @@ def test_options() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"startingOffset": "earliest"}, "unknown option startingOffset; accepted are path, subscribe"),
+        (
+            {"startingOffset": "earliest"},
+            "unknown option startingOffset .did you mean 'startingOffsets'.*; accepted are path, subscribe",
+        ),
         ({"includeHeaders": "yes"}, "includeHeaders must be true or false, not 'yes'"),
         ({"isolation.level": "serializable"}, "read_uncommitted or read_committed, not 'serializable'"),
         ({"max.partition.fetch.bytes": "0"}, "from 1 to 2147483647, not '0'"),
@@ -610,7 +613,10 @@ def test_spark_reads_committed_rows(spark: Any, tmp_path: Path) -> None:
 def test_spark_shows_what_is_wrong_with_an_option(spark: Any) -> None:
     from pyspark.errors import PySparkException
 
-    with pytest.raises(PySparkException, match="unknown option startingoffset; accepted are path, subscribe"):
+    with pytest.raises(
+        PySparkException,
+        match=r"unknown option startingoffset .did you mean 'startingOffsets'.*; accepted are path, subscribe",
+    ):
         spark.read.format("recordpress").option("startingOffset", "earliest").load(str(DEMO_LOGS)).count()
 
 

@@ -288,7 +288,11 @@ def test_overwrite_replaces_the_topics_that_are_written(tmp_path: Path, caplog: 
         ([VALUE], {"writeId": "x" * 1001}, "writeId must have 1 to 1000 characters"),
         ([VALUE], {"batch.size": "10"}, r"option batch\.size must be a number from 100 to 2147483647, not '10'"),
         ([VALUE], {"max.message.bytes": "10"}, r"option max\.message\.bytes must be a number from 100 to .*, not '10'"),
-        ([VALUE], {"compresion.type": "zstd"}, r"unknown option compresion\.type; accepted are"),
+        (
+            [VALUE],
+            {"compresion.type": "zstd"},
+            r"unknown option compresion\.type .did you mean 'compression.type'.*; accepted are",
+        ),
         ([VALUE], {"subscribe": "t"}, "unknown option subscribe; accepted are path, topic,"),
     ],
 )
@@ -302,7 +306,7 @@ def test_what_a_write_does_not_take(schema: Any, options: Any, message: str, tmp
 
 def test_options_of_the_other_direction(tmp_path: Path) -> None:
     with pytest.raises(
-        recordpress.InvalidArgumentError, match=r"unknown option compression\.type; accepted are path, "
+        recordpress.InvalidArgumentError, match=r"unknown option compression\.type.*; accepted are path, "
     ):
         KafkaLogDataSource({"path": str(tmp_path), "compression.type": "zstd"}).schema()
     for of_read in ("Rows", "mode"):

@@ -121,7 +121,11 @@ def test_what_is_given() -> None:
     ("options", "field", "message"),
     [
         ({"path": "/logs"}, "path", "path is not accepted here: src has the paths"),
-        ({"subscribed": "a"}, "subscribed", "unknown option subscribed; accepted are path, subscribe,"),
+        (
+            {"subscribed": "a"},
+            "subscribed",
+            "unknown option subscribed (did you mean 'subscribe'?); accepted are path, subscribe,",
+        ),
         ({"maxFilesPerTrigger": 3}, "maxFilesPerTrigger", "option maxFilesPerTrigger needs spark.readStream"),
         ({"columns": ["offsets"]}, "columns", "unknown column offsets; accepted are key, value,"),
         ({"minPartitions": 0}, "minPartitions", "option minPartitions must be a number from 1 to"),

@@ -426,7 +426,10 @@ def test_partitions_that_are_gone_or_were_made_again(logs: Path) -> None:
         ({"endingTimestamp": "5"}, "option endingTimestamp needs spark.read"),
         ({"maxFilesPerTrigger": "1", "maxBytesPerTrigger": "1"}, "only one of maxFilesPerTrigger, maxBytesPerTrigger"),
         ({"maxFilesPerTrigger": "0"}, "option maxFilesPerTrigger must be a number from 1"),
-        ({"maxFilePerTrigger": "1"}, "unknown option maxFilePerTrigger; accepted are path, subscribe"),
+        (
+            {"maxFilePerTrigger": "1"},
+            "unknown option maxFilePerTrigger .did you mean 'maxFilesPerTrigger'.*; accepted are path, subscribe",
+        ),
         ({"includeActiveSegment": "yes"}, "option includeActiveSegment must be true or false"),
     ],
 )

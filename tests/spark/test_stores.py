@@ -82,7 +82,11 @@ def test_a_write_and_its_findings(spark: Any, s3: S3Server, given: dict[str, str
         ("s3://logs", {"fs.s3a.access.key": "k"}, "fs.s3a.access.key needs the option fs.s3a.secret.key"),
         ("s3://logs", {"fs.s3a.secret.key": "k"}, "fs.s3a.secret.key needs the option fs.s3a.access.key"),
         ("s3://logs", {"fs.s3a.session.token": "k"}, "fs.s3a.session.token needs the option fs.s3a.access.key"),
-        ("s3://logs", {"fs.s3a.key": "k"}, "unknown option fs.s3a.key; accepted are path"),
+        (
+            "s3://logs",
+            {"fs.s3a.key": "k"},
+            "unknown option fs.s3a.key .did you mean 'fs.s3a.secret.key'.*; accepted are path",
+        ),
     ],
 )
 def test_options_that_are_not_accepted(path: str, options: dict[str, str], message: str) -> None:

@@ -178,7 +178,10 @@ def test_a_task_of_no_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     [
         ({"writeId": "a"}, "option writeId is not accepted for a stream"),
         ({"partitions": "0"}, "option partitions must be a number from 1"),
-        ({"checkpoint": "x"}, "unknown option checkpoint; accepted are .*checkpointLocation"),
+        (
+            {"checkpoint": "x"},
+            "unknown option checkpoint .did you mean 'checkpointLocation'.*; accepted are .*checkpointLocation",
+        ),
         ({"path": ""}, "path is missing"),
     ],
 )

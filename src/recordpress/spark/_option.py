@@ -7,11 +7,11 @@ The accepted names, the parsed values, the docstrings of the classes and the tab
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, field, fields
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
-from recordpress._arguments import shown_value
+from recordpress._arguments import hint, shown_value
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.spark._codecs import registry_of
@@ -149,6 +149,12 @@ def unknown_options(options: Mapping[str, str], accepted: tuple[str, ...]) -> li
     return sorted(name for name in options if name.lower() not in known)
 
 
+def shown_unknown(unknown: Iterable[str], accepted: tuple[str, ...]) -> str:
+    """Name unknown options, each with the accepted one that is spelled almost alike."""
+    near = {name: hint(name, accepted).removeprefix(": ") for name in unknown}
+    return f"unknown option {', '.join(f'{name} ({meant})' if meant else name for name, meant in near.items())}"
+
+
 class RawOptions:
     """Options of a call by name, in any case: Spark passes names on in lower case."""
 
@@ -156,7 +162,7 @@ class RawOptions:
         self._values = {name.lower(): value for name, value in options.items()}
         if unknown := unknown_options(options, accepted):
             raise InvalidArgumentError(
-                f"unknown option {', '.join(unknown)}; accepted are {', '.join(accepted)}", field=unknown[0]
+                f"{shown_unknown(unknown, accepted)}; accepted are {', '.join(accepted)}", field=unknown[0]
             )
 
     def text(self, name: str) -> str | None:

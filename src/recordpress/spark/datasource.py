@@ -30,7 +30,7 @@ from recordpress.log import Finding, Partition, splits
 from recordpress.log.splits import LogSplit, TaskSplits, open_wanted, plan, refuse_missing, with_checks
 from recordpress.spark._filters import Wanted, wanted_by
 from recordpress.spark._offsets import Range
-from recordpress.spark._option import names_of, unknown_options
+from recordpress.spark._option import names_of, shown_unknown, unknown_options
 from recordpress.spark._stores import located
 from recordpress.spark._tables import (
     are_new,
@@ -173,8 +173,9 @@ def _are_for_writing(options: Any) -> bool:
     not_read, not_written = unknown_options(options, of_reading), unknown_options(options, of_writing)
     if not not_read or not not_written:
         return bool(not_read)
-    unknown = unknown_options(options, (*of_reading, *of_writing))
-    what = f"unknown option {', '.join(unknown)}"
+    accepted = (*of_reading, *of_writing)
+    unknown = unknown_options(options, accepted)
+    what = shown_unknown(unknown, accepted)
     if not unknown:
         what = f"option {', '.join(not_read)} is for writing, and {', '.join(not_written)} for reading"
     raise InvalidArgumentError(
