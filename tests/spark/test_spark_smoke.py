@@ -23,8 +23,9 @@ LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
 SESSIONS = str(LOGS / "sessions-0")
 
 
-def test_register_twice_and_read(spark: Any) -> None:
+def test_register_twice_and_read(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     recordpress.spark.register(spark)
+    monkeypatch.delattr(type(spark.udf), "register")  # Spark warns of a function that is replaced
     recordpress.spark.register(spark)
     frame = spark.read.format("recordpress").option("includeHeaders", "true").load(SESSIONS)
     late = recordpress.open_log(SESSIONS).read(["offset"], start_offset=1000).to_pyarrow().num_rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from pyspark.sql.datasource import DataSource
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
+_with_functions: WeakSet[SparkSession] = WeakSet()
 
 
 def parallelism_of(spark: SparkSession) -> int | None:
@@ -93,7 +95,9 @@ def register_unchecked(spark: SparkSession) -> None:
 
 
 def add_functions(spark: SparkSession) -> None:
-    """Register the functions for SQL alone: Spark finds the data source by itself, and then plans reads with the
-    driver's Python."""
+    """Register the functions for SQL alone, once: Spark warns of each one that it replaces. Spark finds the data source
+    by itself, and then plans reads with the driver's Python."""
     prepare_session(spark)
-    register_functions(spark)
+    if spark not in _with_functions:
+        register_functions(spark)
+        _with_functions.add(spark)
