@@ -63,6 +63,13 @@ def test_a_page_about_size_names_what_saves_most(page: str) -> None:
     assert "--batch-bytes" in text or "batch_bytes" in text
 
 
+def test_every_link_has_a_text() -> None:
+    """The site shows the title of the page for an empty one, and GitHub shows nothing."""
+    pages = list((ROOT / "docs").rglob("*.md"))
+    assert len(pages) > 50
+    assert [page.name for page in pages if "[](" in page.read_text(encoding="utf-8")] == []
+
+
 def test_no_page_selects_a_topic_by_a_pattern_that_matches_others() -> None:
     """``orders-*`` also has the partitions of ``orders-eu``."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst")]
