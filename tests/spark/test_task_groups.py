@@ -13,7 +13,7 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = [pytest.mark.slow, pytest.mark.spark]
 
-from recordpress.files import resolve
+from recordpress.files import LocalFileSystem, resolve
 from recordpress.log import verify
 from recordpress.log.publish import lease, staging, task_group
 from recordpress.spark import KafkaLogDataSource, _sink, _sink_rows
@@ -28,7 +28,7 @@ class Job:
         self.path, self.patch, self.columns = path, monkeypatch, columns.split()
         self.writer: Any = KafkaLogDataSource(given).writer(spark_schema(self.columns), False)
 
-    def task(self, number: int, rows: int = 40, attempt: str = "", first: Callable[[], None] | None = None) -> Any:
+    def task(self, number: int, rows: int = 40, attempt: str = "", first: Callable[[], object] | None = None) -> Any:
         """Run a task, whose rows are computed `first`."""
         self.patch.setattr(_sink, "_task_number", lambda: number)
         values = [b"%d %d%s" % (number, row, attempt.encode()) for row in range(rows)]
@@ -222,6 +222,22 @@ def test_a_task_that_computes_its_first_rows(job: Callable[..., Job], rows: int)
     assert [len(message.joined) for message in (*messages, last)] == [0, 0, 1]
     assert one.commit(messages[0], last, messages[1]) == []
     assert sorted(one.values()) == expected(0, *([1] if rows else []), 2)
+
+
+def test_a_task_that_fails_without_a_segment(job: Callable[..., Job]) -> None:
+    """Nothing of it is left, even if the driver gave the job up before; and others of its group do not wait for it."""
+    one = job(partitions="1")
+    with pytest.raises(ZeroDivisionError):
+        one.task(0, first=lambda: 1 // 0)
+    files, root = one.writer.stage.files, one.writer.stage.root
+    if isinstance(files, LocalFileSystem):
+        assert not Path(root).exists()
+    else:
+        assert not files.list(files.join(one.writer.stage.path, "tasks-0"))
+    messages = [one.task(1)]
+    assert len(messages[0].joined) == 1
+    messages = [one.task(0), *messages]
+    assert one.commit(*messages) == [] and sorted(one.values()) == expected(0, 1)
 
 
 def test_two_that_end_at_once(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,8 +112,9 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
             for batch in iterator:
                 rows.add(batch)
             return rows.finish()
-        finally:
+        except BaseException:
             rows.discard()
+            raise
 
     # --- on the driver ------------------------------------------------------------------------------------------------
 

@@ -83,10 +83,12 @@ class TaskRows:
         return segments, self._group.end(segments, self._numbers, options.segment_bytes, options.index_interval_bytes)
 
     def discard(self) -> None:
-        """Remove unfinished files."""
+        """Remove the unfinished files of a task that failed."""
         for waiting in self._waiting.values():
             waiting.staged.discard()
         self._shared.discard()
+        if not self._waiting:
+            self._group.leave()
 
     # --- where rows go ------------------------------------------------------------------------------------------------
 
@@ -155,6 +157,8 @@ class TaskRows:
     def _waiting_for(self, topic: str, partition: int, has_offsets: bool) -> _Waiting:
         found = self._waiting.get((topic, partition, has_offsets))
         if found is None:
+            if not self._waiting:
+                self._group.make_directory()
             staged = StagedPartition(
                 self._stage,
                 self._group.attempt,

@@ -24,7 +24,7 @@ from operator import itemgetter
 from uuid import uuid4
 
 from recordpress.errors import InvalidArgumentError
-from recordpress.files import FileInfo, LocalFileSystem, results
+from recordpress.files import FileInfo, LocalFileSystem, remove_if_empty, results
 from recordpress.log.publish._join import join
 from recordpress.log.publish._journal import Journal, PlannedPartition, PlannedSegment
 from recordpress.log.publish._roll_forward import CALLS_AT_ONCE
@@ -52,7 +52,19 @@ class TaskGroup:
         self._path = self._files.join(stage.path, directory)
         self.attempt = f"files-{group}/{identity}"
         stage.name_owner(self._name, directory)
-        self._files.make_directory(self._files.join(stage.path, f"files-{group}"))
+
+    def make_directory(self) -> None:
+        """Make the directory of the segments."""
+        self._files.make_directory(self._files.join(self._stage.path, self._files.parent(self.attempt)))
+
+    def leave(self) -> None:
+        """Take back the name of a task that failed without a segment, and a disk's directories that nothing else needs:
+        the driver may have deleted the job before the task began."""
+        with suppress(FileNotFoundError):
+            self._files.delete(self._files.join(self._path, self._name + OWNER))
+        if isinstance(self._files, LocalFileSystem):
+            for path in (self._path, self._stage.path, self._stage.root):
+                remove_if_empty(self._files, path)
 
     def end(
         self, segments: Sequence[StagedSegment], numbers: Iterator[int], segment_bytes: int, index_interval_bytes: int
