@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 LINE = "10.0.%d.%d - - [17/May/2015:10:05:%02d] GET /item/%d HTTP/1.1 %d "
 MAX_BYTES = 16 << 20
 PEERS = ROOT / "build" / "bench" / "live"  # confluent-kafka and kafkars, which nothing else needs
-# slow peers get one record in so many
+# factors by which slow peers get fewer records
 SLOW = {"kafka-python": 20, "aiokafka": 8, "confluent-kafka": 4, "confluent-kafka, columns_of": 8}
 
 

@@ -96,8 +96,8 @@ class TaskGroup:
         return joined
 
     def _done(self) -> list[str]:
-        """Return the names of the files of the tasks whose segments are to be joined now, in order: of all, or of the
-        last ones if earlier ones were joined and have more bytes."""
+        """Return the names of the files of the tasks to join now, in order: of all tasks, or of the last ones if the
+        joined segments of the earlier ones have more bytes."""
         begun, done, claims = set[str](), dict[str, str](), dict[str, list[tuple[int, str]]]()
         for info in sorted(self._listed(), key=lambda info: info.modified or 0.0):  # a task's latest attempt counts
             task, _, rest = info.name.partition(".")
