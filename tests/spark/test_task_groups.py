@@ -240,6 +240,24 @@ def test_a_task_that_fails_without_a_segment(job: Callable[..., Job]) -> None:
     assert one.commit(*messages) == [] and sorted(one.values()) == expected(0, 1)
 
 
+def test_one_task_waits_for_the_next(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another that ends in the meantime leaves the join to it: the next task may need its place."""
+    one = job(partitions="1")
+    messages: list[Any] = []
+    waits: list[int] = []
+
+    def wait(_: float) -> None:
+        waits.append(len(waits))
+        if len(waits) == 1:
+            messages.append(one.task(1))
+
+    monkeypatch.setattr(task_group.time, "sleep", wait)
+    messages.insert(0, one.task(0))
+    assert waits == [0] and [len(message.joined) for message in messages] == [1, 0]
+    assert messages[0].joined[0].parts == 2
+    assert one.commit(*messages) == [] and sorted(one.values()) == expected(0, 1)
+
+
 def test_two_that_end_at_once(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:
     """One of them joins."""
     one = job(partitions="1")

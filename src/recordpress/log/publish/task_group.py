@@ -33,6 +33,7 @@ from recordpress.log.publish.staging import KEPT_BYTES, OWNER, Stage, StagedSegm
 
 _TASKS = 256  # of a group: small segments of all make one of Kafka's default segment.bytes
 _LINGER = 0.2  # seconds in which the next task of a group begins; chosen, not measured
+_WAITS = "waits"  # the mark of a task that does
 _LITTLE = 64 << 20  # bytes that may be joined whenever a task ends, although more tasks of the group may follow
 _LEAST = KEPT_BYTES  # of a group: the driver joins fewer
 _AT_ONCE = 16  # partitions: small files of a store are mostly waiting
@@ -76,8 +77,7 @@ class TaskGroup:
         Journal(self._files, self._path, index_interval_bytes, name=name).write(_by_partition(segments))
         done = self._done()
         if 0 < len(done) < _TASKS:
-            time.sleep(_LINGER)
-            done = self._done()
+            done = self._done_later()
         if not done or not self._claim(done):
             return []
         task, found = int(done[0].partition(".")[0]), dict[str, list[StagedSegment]]()
@@ -94,6 +94,19 @@ class TaskGroup:
                 with self._files.open(self._files.join(self._stage.path, path)) as file:
                     file.forget()
         return joined
+
+    def _done_later(self) -> list[str]:
+        """Wait for the next task to begin. Only one task waits, so that the others free their places for it. Its mark
+        goes before it looks: a task that saw the mark had reported its segments before."""
+        mark = self._files.join(self._path, _WAITS)
+        try:
+            self._files.create_new(mark, b"")
+        except FileExistsError:
+            return []
+        time.sleep(_LINGER)
+        with suppress(FileNotFoundError):
+            self._files.delete(mark)
+        return self._done()
 
     def _done(self) -> list[str]:
         """Return the names of the files of the tasks to join now, in order: of all tasks, or of the last ones if the
