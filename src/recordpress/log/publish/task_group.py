@@ -7,7 +7,7 @@
 
 No task knows how many others a job has. So tasks with consecutive numbers are a group. Each task writes its name
 before it computes its rows. A task that ends while no other task of its group is running joins the segments so far,
-except those that were joined before and have more bytes than the rest. Two tasks that end at the same time try to
+except earlier joined segments with more bytes than the rest. Two tasks that end at the same time try to
 create a file with the digest of the same segments, and the one that succeeds joins them. The driver uses a joined
 segment if tasks reported exactly the segments in it. It joins the others itself: groups with few bytes, up to
 `segment.bytes`; a group of which a task died; and what a group joined before one of its tasks was repeated.
@@ -109,8 +109,8 @@ class TaskGroup:
         return self._done()
 
     def _done(self) -> list[str]:
-        """Return the names of the files of the tasks to join now, in order: of all tasks, or of the last ones if the
-        joined segments of the earlier ones have more bytes."""
+        """Return the names of the files to join now, in the order of their tasks: all files, or only the last ones if
+        earlier joined segments have more bytes."""
         begun, done, claims = set[str](), dict[str, str](), dict[str, list[tuple[int, str]]]()
         for info in sorted(self._listed(), key=lambda info: info.modified or 0.0):  # a task's latest attempt counts
             task, _, rest = info.name.partition(".")
