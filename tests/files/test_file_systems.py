@@ -136,6 +136,16 @@ def test_a_file_that_is_created_once(store: Store) -> None:
     assert store.get("once") == b"first"
 
 
+def test_of_two_that_create_at_once_one_succeeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a local disk, where both looked before."""
+    files = LocalFileSystem()
+    monkeypatch.setattr(LocalFileSystem, "find", lambda *_: None)
+    files.create_new(f"{tmp_path}/once", b"first")
+    with pytest.raises(FileExistsError):
+        files.create_new(f"{tmp_path}/once", b"second")
+    assert (tmp_path / "once").read_bytes() == b"first"
+
+
 def test_what_is_not_there(store: Store) -> None:
     path = store.files.join(store.root, "nowhere")
     for call in (store.files.info, store.files.open, store.files.list):

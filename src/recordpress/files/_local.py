@@ -49,6 +49,10 @@ class LocalFileSystem(FileSystem):
     def write_file(self, path: str, data: bytes) -> None:
         self.create_file(path, data)
 
+    def create_new(self, path: str, data: bytes) -> None:
+        with open(path, "xb") as file:
+            file.write(data)
+
     def delete(self, path: str) -> None:
         os.unlink(path)
 
