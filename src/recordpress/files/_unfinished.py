@@ -17,6 +17,7 @@ from uuid import uuid4
 from recordpress.files._locks import is_at, take
 
 _STEM_BYTES = 200  # with the rest, less than the 255 bytes that a name may have
+_ATTEMPT = re.compile(r"\.(.+)\.[0-9a-f]{32}", re.DOTALL)
 
 
 @contextmanager
@@ -35,21 +36,22 @@ def unfinished_file(target: Path, *, sweeps: bool = True) -> Iterator[tuple[Path
 
 def _sweep(target: Path) -> None:
     """Remove the files of dead attempts at `target`, unless the file system has no locks that show who is dead."""
-    for path in _hidden(target.parent, re.escape(f".{_stem(target)}.")):
+    for path in _hidden(target.parent, _stem(target)):
         _remove_if_dead(path)
 
 
 def sweep_directory(directory: Path) -> None:
     """Remove the files of all attempts at any name in a directory whose work is done, dead or alive: an attempt that a
     scheduler gave up may still be running."""
-    for path in _hidden(directory, r"\..+\."):
+    for path in _hidden(directory):
         path.unlink(missing_ok=True)
 
 
-def _hidden(directory: Path, beginning: str) -> list[Path]:
-    pattern = re.compile(f"{beginning}[0-9a-f]{{32}}", re.DOTALL)
+def _hidden(directory: Path, stem: str = "") -> list[Path]:
+    """Return the files of attempts at the name with this stem, or at any name."""
     with os.scandir(directory) as entries:
-        return [Path(entry.path) for entry in entries if pattern.fullmatch(entry.name)]
+        found = [(entry.path, _ATTEMPT.fullmatch(entry.name)) for entry in entries]
+    return [Path(path) for path, match in found if match is not None and stem in ("", match[1])]
 
 
 def _remove_if_dead(path: Path) -> None:
