@@ -247,14 +247,40 @@ def test_one_task_waits_for_the_next(job: Callable[..., Job], monkeypatch: pytes
     waits: list[int] = []
 
     def wait(_: float) -> None:
-        waits.append(len(waits))
+        waits.append(len(messages))
         if len(waits) == 1:
             messages.append(one.task(1))
 
     monkeypatch.setattr(task_group.time, "sleep", wait)
     messages.insert(0, one.task(0))
-    assert waits == [0] and [len(message.joined) for message in messages] == [1, 0]
-    assert messages[0].joined[0].parts == 2
+    assert waits == [0, 1] and [[segment.parts for segment in message.joined] for message in messages] == [[2], []]
+    assert one.commit(*messages) == [] and sorted(one.values()) == expected(0, 1)
+
+
+def test_a_task_that_begins_while_another_waits(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It gets the join."""
+    one = job(partitions="1")
+    with monkeypatch.context() as patch:
+        patch.setattr(task_group.time, "sleep", lambda _: task_group.TaskGroup(one.writer.stage, 1))
+        messages = [one.task(0)]
+    messages.append(one.task(1))
+    assert [[segment.parts for segment in message.joined] for message in messages] == [[], [2]]
+    assert one.commit(*messages) == [] and sorted(one.values()) == expected(0, 1)
+
+
+def test_a_task_that_ends_while_another_joins(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It frees its place, and the other one looks again."""
+    one = job(partitions="1")
+    join, messages = task_group.TaskGroup._join, list[Any]()
+
+    def slow(group: Any, *rest: Any) -> Any:
+        if not messages:
+            messages.append(one.task(1))
+        return join(group, *rest)
+
+    monkeypatch.setattr(task_group.TaskGroup, "_join", slow)
+    messages.insert(0, one.task(0))
+    assert [[segment.parts for segment in message.joined] for message in messages] == [[1, 2], []]
     assert one.commit(*messages) == [] and sorted(one.values()) == expected(0, 1)
 
 

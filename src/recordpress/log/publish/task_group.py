@@ -3,20 +3,23 @@
 ::
 
     each task    <task>.<id>.owner.json ──► rows ──► <task>.<id>.<bytes>.done     with its segments
-    the last     no other is running ──► <task>.<number>.<digest>.joined ──► JoinedSegments ──► driver
+    the last     <task>.<number>.<digest>.turn ──► .joined ──► JoinedSegments ──► driver
 
 No task knows how many others a job has. So tasks with consecutive numbers are a group. Each task writes its name
-before it computes its rows. A task that ends while no other task of its group is running joins the segments so far,
-except earlier joined segments with more bytes than the rest. Two tasks that end at the same time try to
-create a file with the digest of the same segments, and the one that succeeds joins them. The driver uses a joined
-segment if tasks reported exactly the segments in it. It joins the others itself: groups with few bytes, up to
-`segment.bytes`; a group of which a task died; and what a group joined before one of its tasks was repeated.
+before it computes its rows, and its segments when it ends. If no other task is running then, it may join the segments
+so far, except earlier joined segments with more bytes than the rest. It takes its turn by creating a file with the
+digest of these segments: of two tasks that end at the same time one succeeds, and the other frees its place. Then it
+waits a little for the next task to begin, and leaves the join to that one. While it has its turn, it counts as running,
+so that others leave the join to it; therefore it looks again at the end. The driver uses a joined segment if tasks
+reported exactly the segments in it. It joins the others itself: groups with few bytes, up to `segment.bytes`; a group
+of which a task died; and what a group joined before one of its tasks was repeated.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
@@ -33,7 +36,6 @@ from recordpress.log.publish.staging import KEPT_BYTES, OWNER, Stage, StagedSegm
 
 _TASKS = 256  # of a group: small segments of all make one of Kafka's default segment.bytes
 _LINGER = 0.2  # seconds in which the next task of a group begins; chosen, not measured
-_WAITS = "waits"  # the mark of a task that does
 _LITTLE = 64 << 20  # bytes that may be joined whenever a task ends, although more tasks of the group may follow
 _LEAST = KEPT_BYTES  # of a group: the driver joins fewer
 _AT_ONCE = 16  # partitions: small files of a store are mostly waiting
@@ -75,12 +77,76 @@ class TaskGroup:
         size = sum(one.bytes for one in segments if not one.has_indexes)
         name = f"{self._name}.{size}.done"
         Journal(self._files, self._path, index_interval_bytes, name=name).write(_by_partition(segments))
-        done = self._done()
-        if 0 < len(done) < _TASKS:
-            done = self._done_later()
-        if not done or not self._claim(done):
+        joined: list[JoinedSegment] = []
+        while done := self._turn():
+            if len(done) < _TASKS:
+                time.sleep(_LINGER)
+            is_last = self._left_to_join(done) == done
+            if is_last:
+                joined += self._join(done, numbers, segment_bytes, index_interval_bytes)
+            self._create(done, "joined" if is_last else "left")
+        return joined
+
+    def _turn(self) -> list[str]:
+        """Take the turn to join; return the names of the files with the segments to join, in the order of their tasks.
+        A store that cannot create exclusively lets two tasks at once do so."""
+        done = self._left_to_join()
+        with suppress(FileExistsError):
+            if done:
+                self._create(done, "turn")
+            return done
+        return []
+
+    def _create(self, done: Sequence[str], what: str) -> None:
+        self._files.create_new(self._files.join(self._path, f"{_range(done)}.{what}"), b"")
+
+    def _left_to_join(self, own: Sequence[str] = ()) -> list[str]:
+        """Return the names of the files to join now, in the order of their tasks: of all tasks, or of the last ones if
+        earlier joined segments have more bytes; none while another task is running or has its turn."""
+        begun, names, made = self._names()
+        turns = made["turn"] - made["joined"] - made["left"] - ({_range(own)} if own else set())
+        size = sum(map(_size, names))
+        if size < max(_LEAST, 1) or begun - set(map(_task, names)) or _found(turns, names):
             return []
-        task, found = int(done[0].partition(".")[0]), dict[str, list[StagedSegment]]()
+        joined, starts, at = _found(made["joined"], names), list[int](), 0
+        while at in joined:
+            starts.append(at)
+            at += joined[at]
+        if at == len(names):
+            return []
+        if len(names) == _TASKS or size <= _LITTLE:
+            return names
+        while starts and sum(map(_size, names[starts[-1] : at])) <= sum(map(_size, names[at:])):
+            at = starts.pop()
+        return names[at:]
+
+    def _names(self) -> tuple[set[str], list[str], dict[str, set[str]]]:
+        """Return the numbers of the tasks that began, the names of the files with segments in the order of their tasks,
+        and the ranges of them by what became of them."""
+        begun, done, made = set[str](), dict[str, str](), defaultdict[str, set[str]](set)
+        for info in sorted(self._listed(), key=lambda info: info.modified or 0.0):  # a task's latest attempt counts
+            stem, _, kind = info.name.rpartition(".")
+            if info.name.endswith(OWNER):
+                begun.add(_task(stem))
+            elif kind == "done":
+                done[_task(stem)] = info.name
+            else:
+                made[kind].add(stem)
+        return begun, [done[task] for task in sorted(done, key=int)], made
+
+    def _listed(self) -> list[FileInfo]:
+        with suppress(FileNotFoundError):  # another job took this one for dead
+            return self._files.list(self._path)
+        return []
+
+    def _read(self, name: str) -> list[PlannedPartition]:
+        return list(Journal(self._files, self._path, 0, name=name).partitions())
+
+    def _join(
+        self, done: Sequence[str], numbers: Iterator[int], segment_bytes: int, index_interval_bytes: int
+    ) -> list[JoinedSegment]:
+        """Join the segments in these files."""
+        task, found = int(_task(done[0])), dict[str, list[StagedSegment]]()
         for _, partitions in results(done, self._read, CALLS_AT_ONCE):
             for one in partitions:
                 found.setdefault(one.directory, []).extend(of for segment in one.segments for of in segment.staged)
@@ -94,70 +160,6 @@ class TaskGroup:
                 with self._files.open(self._files.join(self._stage.path, path)) as file:
                     file.forget()
         return joined
-
-    def _done_later(self) -> list[str]:
-        """Wait for the next task to begin. Only one task waits, so that the others free their places for it. Its mark
-        goes before it looks: a task that saw the mark had reported its segments before."""
-        mark = self._files.join(self._path, _WAITS)
-        try:
-            self._files.create_new(mark, b"")
-        except FileExistsError:
-            return []
-        time.sleep(_LINGER)
-        with suppress(FileNotFoundError):
-            self._files.delete(mark)
-        return self._done()
-
-    def _done(self) -> list[str]:
-        """Return the names of the files to join now, in the order of their tasks: all files, or only the last ones if
-        earlier joined segments have more bytes."""
-        begun, done, claims = set[str](), dict[str, str](), dict[str, list[tuple[int, str]]]()
-        for info in sorted(self._listed(), key=lambda info: info.modified or 0.0):  # a task's latest attempt counts
-            task, _, rest = info.name.partition(".")
-            if rest.endswith(OWNER):
-                begun.add(task)
-            elif rest.endswith(".done"):
-                done[task] = info.name
-            elif rest.endswith(".joined"):
-                number, digest, _ = rest.split(".")
-                claims.setdefault(task, []).append((int(number), digest))
-        names = [done[task] for task in sorted(done, key=int)]
-        size = sum(map(_size, names))
-        if size < max(_LEAST, 1) or begun - done.keys():
-            return []
-        joined, at = list[int](), 0  # where those begin that follow each other
-        while at < len(names):
-            counts = sorted(claims.get(names[at].partition(".")[0], ()), reverse=True)
-            count = next((count for count, digest in counts if _digest(names[at : at + count]) == digest), 0)
-            if not count:
-                break
-            joined.append(at)
-            at += count
-        if at == len(names):
-            return []
-        if len(names) == _TASKS or size <= _LITTLE:
-            return names
-        while joined and sum(map(_size, names[joined[-1] : at])) <= sum(map(_size, names[at:])):
-            at = joined.pop()
-        return names[at:]
-
-    def _claim(self, done: Sequence[str]) -> bool:
-        """Return whether this task joins these segments, and not another one that ends at the same time. Both do in a
-        store that cannot create exclusively."""
-        name = f"{done[0].partition('.')[0]}.{len(done)}.{_digest(done)}.joined"
-        try:
-            self._files.create_new(self._files.join(self._path, name), b"")
-        except FileExistsError:
-            return False
-        return True
-
-    def _listed(self) -> list[FileInfo]:
-        with suppress(FileNotFoundError):  # another job took this one for dead
-            return self._files.list(self._path)
-        return []
-
-    def _read(self, name: str) -> list[PlannedPartition]:
-        return list(Journal(self._files, self._path, 0, name=name).partitions())
 
     def _joined(
         self,
@@ -192,9 +194,27 @@ class TaskGroup:
                 yield JoinedSegment.of(segment, planned.staged)
 
 
-def _digest(names: Iterable[str]) -> str:
-    """Return a hexadecimal digest of the names of files."""
-    return hashlib.sha256("\n".join(names).encode()).hexdigest()
+def _range(names: Sequence[str]) -> str:
+    """Return the name of files that follow each other: the first task, their number, and a hexadecimal digest."""
+    digest = hashlib.sha256("\n".join(names).encode()).hexdigest()
+    return f"{_task(names[0])}.{len(names)}.{digest}"
+
+
+def _found(ranges: Iterable[str], names: Sequence[str]) -> dict[int, int]:
+    """Return where ranges begin in the names, and how many names the longest has that begins there."""
+    at = {_task(name): number for number, name in enumerate(names)}
+    found: dict[int, int] = {}
+    for one in ranges:
+        task, count, _ = one.split(".")
+        first = at.get(task, len(names))
+        if first < len(names) and _range(names[first : first + int(count)]) == one:
+            found[first] = max(int(count), found.get(first, 0))
+    return found
+
+
+def _task(name: str) -> str:
+    """Return the number of the task in the name of a file."""
+    return name.partition(".")[0]
 
 
 def _size(name: str) -> int:
