@@ -269,7 +269,7 @@ def test_a_store_with_checks_gives_the_same_records(first: int, tmp_path: Path) 
                 way(case)
 
 
-LOGS = 5000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 1400  # all of them: make full
+LOGS = 5000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 800  # all of them: make full
 
 
 @pytest.mark.slow

@@ -243,8 +243,8 @@ def test_a_process_that_is_signalled_between_any_two_steps(
     status, steps = signalled_at(0, whole)
     wanted = stored(whole)
     assert status == 0 and steps > 30
-    ended = 0
-    for step in range(1, steps + 1, steps // 30):
+    ended, tried = 0, 30 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 15
+    for step in range(1, steps + 1, steps // tried):
         root = shutil.copytree(before, tmp_path / str(step))
         status, _ = signalled_at(step, root)
         assert status in (0, -sent), step
@@ -264,7 +264,7 @@ def test_a_process_that_is_signalled_between_any_two_steps(
         }, step
         assert is_clean(root), step
         shutil.rmtree(root)
-    assert ended > 25
+    assert ended > 0.8 * tried
 
 
 def test_a_job_that_died_before_it_named_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
