@@ -75,15 +75,29 @@ def lz4_matrix() -> tuple[Row, list[Row]]:
     return ("client sends", *LZ4_BROKERS), rows
 
 
+def lz4_sent() -> tuple[Row, list[Row]]:
+    """KIP-57: what a broker of 3.9.2 sent of a topic in the current format, by the version of the Fetch request."""
+    sent = {str(one): one.data for one in oracle.RECORD_SETS}
+    recorded_by = {1: "logappend-lz4_v1_o0_m20000", 2: "lines-lz4_v2_o0_m20000", 10: "lines-lz4_v10_o11_m300"}
+    rows = [
+        (str(version), "magic 2, correct", _frame(sent[f"fetched-3.9.2/{name}"]))
+        for version, name in recorded_by.items()
+    ]
+    return ("Fetch", "stored", "sent"), rows
+
+
 def _checksum(answer: Answer) -> str:
     """Return the magic and header checksum of the stored frame."""
-    if answer.error != 0:
-        return ""
-    [batch] = list(recordpress.read_batches(answer.stored))
-    frame = answer.stored[answer.stored.index(bytes.fromhex("04224d18")) :]
+    return _frame(answer.stored) if answer.error == 0 else ""
+
+
+def _frame(data: bytes) -> str:
+    """Return the magic of the first batch, and the header checksum of its frame."""
+    batch = next(iter(recordpress.read_batches(data)))
+    frame = data[data.index(bytes.fromhex("04224d18")) :]
     for kind, change in (("correct", recordpress.fix_lz4_header), ("broken", recordpress.break_lz4_header)):
         same = bytearray(frame)
         change(same)
         if same[_LZ4_FLAGS] == frame[_LZ4_FLAGS]:
             return f"magic {batch.magic}, {kind}"
-    raise ValueError("the stored frame has neither checksum")
+    raise ValueError("the frame has neither checksum")

@@ -86,6 +86,7 @@ def sections(place: Path) -> Iterable[tuple[str, str]]:
     yield "zstd clients", table(*matrices.codec_matrix())
     yield "zstd fetches", table(*matrices.fetch_matrix())
     yield "lz4 clients", table(*matrices.lz4_matrix())
+    yield "lz4 sent", table(*matrices.lz4_sent())
     plugin = measures.plugin_cost(logs["binary requests"])
     yield "plug-in", table(("call", "bytes", "CPU time"), [(name, f"{n:,}", f"{x:.2f}x") for name, n, x in plugin])
     simulated = measures.policies(place)
