@@ -198,6 +198,7 @@ $(BUILT): $(SOURCES) $(STAMPS)/with-build
 
 # The installation points to src, so a changed source needs compiling only.
 $(INSTALLED): pyproject.toml | $(BUILT)
+	$(call say,installing recordpress in $(VENV): 5 seconds)
 	@$(call progress,installation) $(PYTHON) -m pip install -q --no-build-isolation --no-deps -e .
 	@touch $@
 
