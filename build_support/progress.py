@@ -35,7 +35,7 @@ class Progress:
             elif found := PERCENT.match(line):
                 self.state = f"{float(found[1]):.0f} %: {found[2]}"
             elif found := DETAIL.match(line):
-                self.state = found[1] or ""
+                self.state = "" if "uninstall" in line else found[1] or ""  # pip names an old package, then installs
             else:
                 self.state = ""
                 self.tell(line, sys.stdout)

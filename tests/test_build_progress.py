@@ -26,6 +26,7 @@ def silent():
         ("dlstatus:1:20.4:Retrieving file 3 of 75", ", 20 %: Retrieving file 3 of 75"),
         ("  Building wheel for pyspark: started", ", Building wheel for pyspark: started"),
         ("Requirement already satisfied: pip", ""),
+        ("      Successfully uninstalled setuptools-66.1.1", ""),
     ],
 )
 def test_what_says_how_far_it_is_is_told_after_ten_seconds(silent, capsys, line, state):
