@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.test_terminal import STYLE, in_a_pseudo_terminal, printed
+from recordpress.cli._output import print_table
 from recordpress.cli._verbs import VERBS
 
 pytest.importorskip("pyarrow")
@@ -145,6 +146,23 @@ def test_the_width_is_that_of_the_terminal(name: str, columns: int, places: dict
     _, output = in_a_pseudo_terminal([one.format(**names) for one in CALLS[name]], columns)
     lines = [line for line in STYLE.sub("", output).splitlines() if not line.startswith("try: ")]
     assert columns - 20 < max(map(len, lines)) <= columns, output
+
+
+def test_a_table_is_folded_before_its_rows_become_blocks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recordpress.cli._output.sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "22")
+    rows = [("lz4", "113.2", "5,425", "2"), ("zstd", "95.5", "139", "2")]
+    print_table(("codec", ">bytes/record", ">write MB/s", ">magic"), rows)
+    assert capsys.readouterr().out.splitlines() == [
+        "magic 2",
+        "       bytes/  write",
+        "codec  record   MB/s",
+        "lz4     113.2  5,425",
+        "zstd     95.5    139",
+    ]
 
 
 def test_every_verb_is_tried() -> None:

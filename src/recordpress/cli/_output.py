@@ -154,12 +154,18 @@ class _Column(NamedTuple):
 
     def width(self, folded: bool = False) -> int:
         """Return the width of the widest cell, or of the header or the longest word of it."""
-        return max(map(_cells, [*(self.name.split() if folded else [self.name]), *self.cells]), default=0)
+        return max(map(_cells, [*(self.words() if folded else [self.name]), *self.cells]), default=0)
+
+    def words(self) -> list[str]:
+        """Return the words of the header, which also end at the slash of bytes/record, but not at that of MB/s."""
+        return re.sub(r"(?<=\w{3}/)(?=\w{3})", " ", self.name).split()
 
     def header(self, width: int) -> list[str]:
         from textwrap import wrap
 
-        return wrap(self.name, max(width, 1), break_long_words=False, break_on_hyphens=False)
+        if _cells(self.name) <= width:
+            return [self.name]
+        return wrap(" ".join(self.words()), max(width, 1), break_long_words=False, break_on_hyphens=False)
 
     def aligned(self, cell: str, width: int) -> str:
         space = " " * (width - _cells(cell))
