@@ -157,7 +157,7 @@ def test_a_table_is_folded_before_its_rows_become_blocks(
     rows = [("lz4", "113.2", "5,425", "2"), ("zstd", "95.5", "139", "2")]
     print_table(("codec", ">bytes/record", ">write MB/s", ">magic"), rows)
     assert capsys.readouterr().out.splitlines() == [
-        "magic 2",
+        "in each row:   magic 2",
         "       bytes/  write",
         "codec  record   MB/s",
         "lz4     113.2  5,425",

@@ -197,17 +197,18 @@ def _laid_out(table: list[_Column], line: int) -> tuple[list[str], list[str], li
         return [], *_pairs(table, line)
     constant = [one for one in table[1:] if one.name and len(one.cells) > 1 and len({*one.cells}) == 1]
     stated = [one for one in constant if one.cells[0]]
-    above = _block([one.name for one in stated], [one.cells[0] for one in stated], line) if stated else []
+    names, cells = [one.name for one in stated], [one.cells[0] for one in stated]
+    above = _block(["", *names], ["in each row:", *cells], line) if stated else []
     varying = [one for one in table if one not in constant]
     for folded, gap, shortens in ((False, 2, False), (True, 2, False), (True, 2, True), (True, 1, True)):
         if (fitting := _aligned(varying, line, folded, gap, shortens)) is not None:
             return above, *fitting
     names = [one.name for one in varying]
-    cells = (
+    shortened = (
         [_shortened(cell, line - len(one.name) - 3) for cell in one.cells] if one.is_path else one.cells
         for one in varying
     )
-    blocks = [_block(names, row, line) for row in zip(*cells, strict=True)]
+    blocks = [_block(names, row, line) for row in zip(*shortened, strict=True)]
     return above, [], [text for block in blocks for text in block]
 
 
