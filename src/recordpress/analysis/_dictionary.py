@@ -156,7 +156,7 @@ class Evaluation:
         now = self.stored
         text = (
             f"a dictionary {'pays' if self.pays else 'does not pay'}: at the stored depth of {now.batch_records}, "
-            f"batches compressed with it (zstd-dict, closed loops only) take "
+            f"batches compressed with it (zstd-dict, which no broker reads) take "
             f"{_change(now.batches_bytes, now.least_bytes)} than without, values compressed with it "
             f"{_change(now.values_bytes, now.least_bytes)}"
         )
