@@ -64,10 +64,10 @@ async def feed(address: str, topic: str, directory: Path, idle_ms: int | None, m
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("bootstrap")
-    parser.add_argument("topic")
-    parser.add_argument("directory", type=Path)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("bootstrap", help="a broker's address, such as 127.0.0.1:9092")
+    parser.add_argument("topic", help="the topic to read")
+    parser.add_argument("directory", type=Path, help="the directory to write, which is made if it is missing")
     parser.add_argument("--idle-ms", type=int, help="end when no record arrives for this time")
     parser.add_argument("--max-bytes", type=int, default=64 << 20, help="fetched bytes in one file")
     options = parser.parse_args()
