@@ -50,7 +50,9 @@ def test_the_statements_of_the_page(sql: Any, tmp_path: Path) -> None:
     new = [b"\0\0\0\0\x09" + avro_long(number) + b"\x08Lyon" for number in range(2)]
     (topic / "00000000000000000000.log").write_bytes(recordpress.write_records([*old, *new, b"plain"]))
 
-    blocks = re.findall(r"```sql\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    text = PAGE.read_text(encoding="utf-8")
+    exec(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0], {})
+    blocks = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
     statements = [one for block in blocks for one in block.replace("/backup", str(tmp_path)).split(";") if one.strip()]
     jars = list(AVRO.glob("*.jar"))  # make -f labs.mk spark-avro
     if jars:
