@@ -84,9 +84,9 @@ def command(
 
     PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, one record value per
     line. Every codec writes a sample of the records, which is read back and compared. The last lines recommend settings
-    and state their savings. Sizes count whole record sets; speeds are for one thread, in MB/s of
-    uncompressed records. A star marks each cell that no other cell of the same depth beats in both size and compression
-    speed."""
+    and state their savings. Sizes count whole record sets; speeds are for one thread, in MB/s of uncompressed records,
+    and ± is their spread: the interquartile range of the repeated calls as a share of the median. A star marks each
+    cell that no other cell of the same depth beats in both size and compression speed."""
     if as_json and as_csv:
         raise click.UsageError("give either --json or --csv")
     with Progress("compressing") as progress:
