@@ -74,7 +74,8 @@ def test_a_thread_is_given_the_context_that_it_had_before() -> None:
     recordpress.compress(bytes(100), "zstd")
     one = recordpress.release_unused()
     with ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
-        meetings = [thread.submit(recordpress.compress, b"x", "meeting", codecs=codecs) for thread in (first, second)]
+        data = bytearray(b"x")  # whose copy a context holds
+        meetings = [thread.submit(recordpress.compress, data, "meeting", codecs=codecs) for thread in (first, second)]
         assert [meeting.result() for meeting in meetings] == [b"x", b"x"]
         for thread in (first, second, first):  # in turn: both contexts are free each time
             thread.submit(recordpress.compress, bytes(100), "zstd").result()

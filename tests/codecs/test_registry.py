@@ -112,6 +112,28 @@ def test_every_way_to_write_and_read(name: str) -> None:
     assert recordpress.decompress(payload, name, codecs=ZLIB) == b"line" * 99
 
 
+def test_neither_bytes_nor_a_result_of_bytes_are_copied() -> None:
+    """And a result that is much larger than its input takes one call."""
+
+    class Grows(Identity):
+        calls = 0
+
+        def decompress(self, data: bytes, max_output: int) -> bytes:
+            self.calls += 1
+            return large if data is small else data
+
+    small, large, codec = b"".join(LINES), bytes(1 << 20), Grows()
+    codecs = registry(grows=codec)
+    assert recordpress.compress(small, "grows", codecs=codecs) is small
+    assert recordpress.decompress(small, "grows", codecs=codecs) is large and codec.calls == 1
+    with pytest.raises(recordpress.OutputTooLargeError):
+        recordpress.decompress(small, "grows", len(large) - 1, codecs=codecs)
+    for data in (bytearray(small), memoryview(small)):
+        assert (
+            recordpress.decompress(recordpress.compress(data, "grows", codecs=codecs), "grows", codecs=codecs) == small
+        )
+
+
 def test_a_limit_counts_the_name() -> None:
     for name in ("zlib", LONGEST):
         builder = recordpress.BatchBuilder(compression_type=name, limit=2000, codecs=ZLIB)

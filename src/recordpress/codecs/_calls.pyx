@@ -12,7 +12,8 @@ from recordpress._buffers cimport acquire, acquire_writable, pooled, pooled_rese
 from recordpress._c.python cimport PyBytes_New, PyBytes_Resize
 from recordpress._c.wire cimport RP_OK, RP_OUTPUT_CAP, RP_OUTPUT_FULL, rp_error, rp_fail
 from recordpress._status cimport check
-from recordpress.codecs.codec cimport LEVEL_DEFAULT, codec, progress, size_range
+from recordpress.codecs._registry cimport object_compressed, object_decompressed
+from recordpress.codecs.codec cimport CODEC_IDS, LEVEL_DEFAULT, codec, progress, size_range
 from recordpress.codecs.context cimport codec_context, context_acquire, context_release
 from recordpress.codecs.table cimport (
     CodecTable, Dictionary, DictionarySet, codec_of, dictionaries_of, level_of, magic_of, one_dictionary,
@@ -211,7 +212,10 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
     cdef size_t size
     if dictionary is not None:
         row = row_with(row, dictionary, "dictionary")
-    begin(&call, data, table, row, level_, magic_, flag_of(raw, "raw"))
+    cdef bint raw_ = flag_of(raw, "raw")
+    if row.id >= CODEC_IDS and PyBytes_CheckExact(data):
+        return object_compressed(row, data, level_)
+    begin(&call, data, table, row, level_, magic_, raw_)
     try:
         size = compress_scratch(&call)
         return PyBytes_FromStringAndSize(<char*>call.context.scratch.data, size)
@@ -271,6 +275,8 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     cdef int magic_ = magic_of(row, magic)
     cdef size_t cap = cap_of(max_decompressed_bytes)
     cdef codec_call call
+    if row.id >= CODEC_IDS and PyBytes_CheckExact(data) and dictionaries is None:
+        return object_decompressed(row, data, cap)
     begin(&call, data, table, row, LEVEL_DEFAULT, magic_, False)
     try:
         if dictionaries is not None:

@@ -17,6 +17,8 @@ cdef class Plugin:
     cdef object decompressed(self, bytes data, object max_output)
 
 cdef void object_row(codec* row, Plugin plugin) noexcept
+cdef bytes object_compressed(const codec* row, bytes data, int level)
+cdef bytes object_decompressed(const codec* row, bytes data, size_t cap)
 
 # What compression.type may be without a plug-in, of producers and of topics: `table` adds the names of Kafka's codecs.
 cdef set kafkas

@@ -6,6 +6,7 @@ writer and every reader has the plug-in.
 
 cimport cython
 from cpython.buffer cimport PyBuffer_Release, Py_buffer
+from cpython.bytes cimport PyBytes_CheckExact, PyBytes_FromStringAndSize
 from libc.stdint cimport INT32_MAX, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
@@ -15,7 +16,7 @@ from recordpress._c.wire cimport (
     RP_CODEC_COMPRESS, RP_CODEC_DECOMPRESS, RP_CODEC_EXPANDS, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, RP_OUTPUT_FULL,
     RP_PLUGIN_NAME_MAX, rp_error, rp_fail, rp_plugin_name_char,
 )
-from recordpress._status cimport note_cause
+from recordpress._status cimport check, note_cause
 from recordpress.codecs._output cimport output_room
 from recordpress.codecs.codec cimport (
     CODEC_IDS, CODEC_ROWS, append, codec as codec_row, codec_stream, level_or_default, progress, size_range,
@@ -107,6 +108,42 @@ cdef int object_encode(const codec_row* row, void** state, int level, int magic,
     if produced[0] > object_bound(size):
         return rp_fail(err, RP_CODEC_EXPANDS, -1, <int64_t>produced[0], <int64_t>object_bound(size))
     return RP_OK
+
+
+# --- from Python, where neither the caller's bytes nor the plug-in's are copied --------------------------------------
+
+cdef bytes result_bytes(object result):
+    cdef Py_buffer view
+    if PyBytes_CheckExact(result):
+        return <bytes>result
+    acquire(result, &view, "the codec's result")
+    try:
+        return PyBytes_FromStringAndSize(<char*>view.buf, view.len)
+    finally:
+        PyBuffer_Release(&view)
+
+
+cdef bytes object_compressed(const codec_row* row, bytes data, int level):
+    cdef size_t bound = object_bound(len(data))
+    cdef rp_error err
+    try:
+        result = result_bytes(plugin_of(row).compressed(data, level_or_default(row, level)))
+    except BaseException as exception:
+        check(failed(&err, RP_CODEC_COMPRESS, plugin_of(row), exception), &err)
+    if <size_t>len(result) > bound:
+        check(rp_fail(&err, RP_CODEC_EXPANDS, -1, <int64_t>len(result), <int64_t>bound), &err)
+    return result
+
+
+cdef bytes object_decompressed(const codec_row* row, bytes data, size_t cap):
+    cdef rp_error err
+    try:
+        result = result_bytes(plugin_of(row).decompressed(data, cap))
+    except BaseException as exception:
+        check(failed(&err, RP_CODEC_DECOMPRESS, plugin_of(row), exception), &err)
+    if <size_t>len(result) > cap:
+        check(rp_fail(&err, RP_OUTPUT_CAP, 0, 0, <int64_t>cap), &err)
+    return result
 
 
 # --- in chunks: they wait until the end ------------------------------------------------------------------------------
