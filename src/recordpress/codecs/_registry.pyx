@@ -332,7 +332,9 @@ cdef class CodecRegistry:
 
     @cython.critical_section
     cdef int change(self, dict plugins, dict readers) except -1:
-        self.plugins, self.readers, self.table = plugins, readers, None
+        self.plugins, self.readers = plugins, readers
+        with cython.critical_section(self):
+            self.table = None
         return 0
 
     def register(self, name, codec, *, replace=False, thread_safe=None):

@@ -122,10 +122,14 @@ def codecs_given(codecs):
 cdef CodecTable registered(CodecRegistry registry):
     """Return the codecs that a registry holds now."""
     cdef CodecTable table
-    with registry.lock:
-        if registry.table is None:
-            registry.table = CodecTable(tuple(registry.plugins.values()), registry.readers)
+    with cython.critical_section(registry):
         table = registry.table
+    if table is not None:  # as a rule, without the lock
+        return table
+    with registry.lock:
+        table = CodecTable(tuple(registry.plugins.values()), registry.readers)
+        with cython.critical_section(registry):
+            registry.table = table
     return table
 
 
