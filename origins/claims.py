@@ -116,7 +116,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
         Claim("Current compression is not affected", "recordpress.codecs", _REGISTRY + "test_codecs_takes_a_registry"),
         Claim("A plug-in interface does not affect the default performance: snappy as a plug-in",
               "recordpress.codecs",
-              _ORIGINS + "test_the_empty_registry_costs_little"),
+              _ORIGINS + "test_plug_ins_and_the_empty_registry_cost_little"),
         Claim("Only batches of the current format carry it", "recordpress.record",
               _REGISTRY + "test_only_magic_2_has_it"),
     ),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from plugin_calls import calls
 from streams import mix, of_topic, ratio_streams, small_batch
 
 import recordpress
@@ -23,6 +27,7 @@ LIST = "none/lz4/snappy/zstd,1-22/gzip,1-9"  # lzbench's list
 MIXES = range(1, 100)
 KIP_BATCH = 1024  # RecordAccumulatorTest.testSplitFrequency
 _TIMES = 200
+_COUNTED = "10"  # calls whose instructions are counted
 
 
 class Codecs(NamedTuple):
@@ -97,43 +102,37 @@ def mixes(place: Path) -> dict[str, list[float]]:
 # ---- KIP-984
 
 
-class SnappyPlugin:
-    """Kafka's snappy under another name."""
-
-    thread_safe = True
-
-    def compress(self, data: bytes) -> bytes:
-        return recordpress.compress(data, "snappy")
-
-    def decompress(self, data: bytes, max_output: int) -> bytes:
-        return recordpress.decompress(data, "snappy", max_decompressed_bytes=max_output)
-
-
-def plugin_cost(log: Path) -> list[tuple[str, int, float]]:
-    """Return the CPU time of a codec as a plug-in, and of an empty registry, as multiples of the call without."""
+def plugin_cost(log: Path, place: Path) -> list[tuple[str, int, float, float | None]]:
+    """Return the CPU time of a codec as a plug-in, and of an empty registry, as multiples of the call without; and the
+    same of instructions, None without valgrind."""
     data = extract(log, offset=0).data
-    registry = recordpress.CodecRegistry()
-    registry.register("org.example.snappy", SnappyPlugin())
-    empty = recordpress.CodecRegistry()
     found = []
     for size in (64 << 10, len(data)):
-        part = data[:size]
-        plain = recordpress.compress(part, "snappy")
-        named = recordpress.compress(part, "org.example.snappy", codecs=registry)
-        compress = partial(recordpress.compress, part, "snappy")
-        calls = {
-            "plug-in compresses": (
-                partial(recordpress.compress, part, "org.example.snappy", codecs=registry),
-                compress,
-            ),
-            "plug-in decompresses": (
-                partial(recordpress.decompress, named, "org.example.snappy", codecs=registry),
-                partial(recordpress.decompress, plain, "snappy"),
-            ),
-            "empty registry compresses": (partial(compress, codecs=empty), compress),
-        }
-        found += [(name, size, _multiple(*pair)) for name, pair in calls.items()]
+        part = place / f"payload-{size}"
+        part.write_bytes(data[:size])
+        pairs = calls(data[:size])
+        counted = _instructions(part, list(pairs))
+        found += [(name, size, _multiple(*pair), counted[name]) for name, pair in pairs.items()]
     return found
+
+
+def _instructions(part: Path, names: list[str]) -> dict[str, float | None]:
+    """Return the instructions of each call with a registry as a multiple of the other one, by callgrind."""
+    if shutil.which("valgrind") is None:
+        return dict.fromkeys(names)
+    nothing = _counted(part, names[0], "0", "0")
+    direct: dict[str, int] = {}
+    for name in names:
+        verb = name.rpartition(" ")[2]
+        direct[verb] = direct.get(verb) or _counted(part, name, "1", _COUNTED) - nothing
+    return {name: (_counted(part, name, "0", _COUNTED) - nothing) / direct[name.rpartition(" ")[2]] for name in names}
+
+
+def _counted(part: Path, *arguments: str) -> int:
+    tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    command = [*tool, sys.executable, str(Path(__file__).with_name("plugin_calls.py")), str(part), *arguments]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "0"})
+    return int(re.findall(r"Collected : (\d+)", done.stderr)[0])
 
 
 def _multiple(call: Callable[[], object], base: Callable[[], object]) -> float:

@@ -87,8 +87,8 @@ def sections(place: Path) -> Iterable[tuple[str, str]]:
     yield "zstd fetches", table(*matrices.fetch_matrix())
     yield "lz4 clients", table(*matrices.lz4_matrix())
     yield "lz4 sent", table(*matrices.lz4_sent())
-    plugin = measures.plugin_cost(logs["binary requests"])
-    yield "plug-in", table(("call", "bytes", "CPU time"), [(name, f"{n:,}", f"{x:.2f}x") for name, n, x in plugin])
+    cost = measures.plugin_cost(logs["binary requests"], place)
+    yield "plug-in", table(("call", "bytes", "CPU time", "instructions"), list(cost_rows(cost)))
     simulated = measures.policies(place)
     yield "policies", table(_POLICIES, list(policy_rows(simulated)))
     yield (
@@ -99,6 +99,11 @@ def sections(place: Path) -> Iterable[tuple[str, str]]:
     )
     yield "mixes", table(("policy", "splits, mean of 99 mixes", "worst mix"), list(mix_rows(measures.mixes(place))))
     yield "claims", all_claims()
+
+
+def cost_rows(cost: Sequence[tuple[str, int, float, float | None]]) -> Iterable[tuple[str, ...]]:
+    for name, size, seconds, instructions in cost:
+        yield name, f"{size:,}", f"{seconds:.2f}x", "-" if instructions is None else f"{instructions:.3f}x"
 
 
 def all_claims() -> str:
