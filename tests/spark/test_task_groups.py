@@ -1,13 +1,16 @@
 """Small segments of tasks are joined by the last task of a group to end; the driver only gives files their names."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
 import recordpress
+from patience import HANG
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -299,5 +302,30 @@ def test_two_that_end_at_once(job: Callable[..., Job], monkeypatch: pytest.Monke
         for message, (group, rest) in zip(messages, ended, strict=True):
             message.joined = end(group, *rest)
     assert [[segment.parts for segment in message.joined] for message in messages] == [[2], []]
+    assert one.commit(*messages) == []
+    assert sorted(one.values()) == expected(0, 1)
+
+
+def test_two_that_take_the_same_turn(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a store that cannot create exclusively. Both join, and the driver uses one segment."""
+    one = job(partitions="1")
+    group_of, ended = task_group.TaskGroup, list[Any]()
+    with monkeypatch.context() as patch:
+        patch.setattr(group_of, "end", lambda group, *rest: ended.append((group, rest)) or [])
+        messages = [one.task(0), one.task(1)]
+    with monkeypatch.context() as patch:
+        patch.setattr(group_of, "_listed", lambda group: [])
+        for group, rest in ended:
+            group.end(*rest)
+    names, create = group_of._names, group_of._create
+    with monkeypatch.context() as patch, ThreadPoolExecutor() as pool:
+        patch.setattr(group_of, "_names", lambda group: (*names(group)[:2], names(group)[2] | {"turn": set()}))
+        patch.setattr(group_of, "_create", lambda *it: create(*it) or it[-1] == "turn")
+        patch.setattr(task_group.time, "sleep", lambda _: both.wait(HANG))
+        both = Barrier(2)
+        found = [pool.submit(group.end, *rest) for group, rest in ended]
+        for message, future in zip(messages, found, strict=True):
+            message.joined = future.result(HANG)
+    assert [[segment.parts for segment in message.joined] for message in messages] == [[2], [2]]
     assert one.commit(*messages) == []
     assert sorted(one.values()) == expected(0, 1)

@@ -91,14 +91,15 @@ class TaskGroup:
         """Take the turn to join; return the names of the files with the segments to join, in the order of their tasks.
         A store that cannot create exclusively lets two tasks at once do so."""
         done = self._left_to_join()
-        with suppress(FileExistsError):
-            if done:
-                self._create(done, "turn")
-            return done
-        return []
+        return done if done and self._create(done, "turn") else []
 
-    def _create(self, done: Sequence[str], what: str) -> None:
-        self._files.create_new(self._files.join(self._path, f"{_range(done)}.{what}"), b"")
+    def _create(self, done: Sequence[str], what: str) -> bool:
+        """Say what becomes of these files; return whether no other task did."""
+        try:
+            self._files.create_new(self._files.join(self._path, f"{_range(done)}.{what}"), b"")
+        except FileExistsError:
+            return False
+        return True
 
     def _left_to_join(self, own: Sequence[str] = ()) -> list[str]:
         """Return the names of the files to join now, in the order of their tasks: of all tasks, or of the last ones if
