@@ -12,7 +12,8 @@ import pytest
 import recordpress
 from headless import BROWSER, SCHEMES, WIDTHS, faults_of
 from recordpress.analysis import Analysis, html_of
-from recordpress.analysis.html import LogAxis, Plot, figures
+from recordpress.analysis._report import _axes
+from recordpress.analysis.html import CHARACTER, LogAxis, Plot, figures
 
 LOGS = Path(__file__).parents[2] / "demo" / "logs"
 HEAD = '<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -111,6 +112,13 @@ def test_no_line_ends_in_a_unit() -> None:
 )
 def test_ticks_are_round(least: float, most: float, ticks: list[float]) -> None:
     assert LogAxis(least, most, 0, 300).ticks(6) == pytest.approx(ticks)
+
+
+def test_the_last_tick_of_an_axis_is_within_the_plot() -> None:
+    canvas = Plot(356, 300)
+    _axes(canvas, [(100, 1), (9_000, 2)], "", "")
+    [x] = [float(x) for part in canvas.parts for x in re.findall(r'x="([0-9.]+)" .*>10,000<', part)]
+    assert 340 > x > 300 and x + 3 * CHARACTER <= canvas.width
 
 
 def test_labels_are_dropped_rather_than_drawn_over_each_other() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from recordpress.analysis._analysis import Analysis, Cell
-from recordpress.analysis.html import LogAxis, Plot, figures, page, percent, plot, settings, size, table
+from recordpress.analysis.html import CHARACTER, LogAxis, Plot, figures, page, percent, plot, settings, size, table
 from recordpress.codecs.choice import level_as_json
 from recordpress.log.copy.savings import Saving, savings_by_topic
 
@@ -259,7 +259,10 @@ def _axes(canvas: Plot, points: Sequence[tuple[float, float]], below: str, left:
     up = LogAxis(min(ys) / 1.06, max(ys) * 1.06, bottom, _TOP)
     for value in across.ticks(5 if canvas.is_narrow else 9):
         canvas.line(across.at(value), _TOP, across.at(value), bottom)
-        canvas.write(across.at(value), bottom + 16, f"{value:,g}", "faint", "middle")
+        words = f"{value:,g}"
+        canvas.write(
+            min(across.at(value), canvas.width - CHARACTER * len(words) / 2), bottom + 16, words, "faint", "middle"
+        )
     for value in up.ticks(8):
         canvas.line(_LEFT, up.at(value), right, up.at(value))
         canvas.write(_LEFT - 8, up.at(value) + 4, f"{value:,g}", "faint", "end")
