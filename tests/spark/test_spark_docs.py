@@ -27,7 +27,7 @@ DOCUMENTED = {
 PAGES = [
     page
     for page in sorted((ROOT / "docs").rglob("*.md"))
-    if "spark" in page.name and page.stem != "spark-tables" and "```python" in page.read_text(encoding="utf-8")
+    if "spark" in page.name and page.stem != "spark-tables" and "```python\n>>>" in page.read_text(encoding="utf-8")
 ]
 
 
