@@ -102,17 +102,19 @@ def mixes(place: Path) -> dict[str, list[float]]:
 # ---- KIP-984
 
 
-def plugin_cost(log: Path, place: Path) -> list[tuple[str, int, float, float | None]]:
+def plugin_cost(
+    log: Path, place: Path, sizes: tuple[int, ...] = (64 << 10, 1 << 20)
+) -> list[tuple[str, int, float, float | None]]:
     """Return the CPU time of a codec as a plug-in, and of an empty registry, as multiples of the call without; and the
     same of instructions, None without valgrind."""
     data = extract(log, offset=0).data
     found = []
-    for size in (64 << 10, len(data)):
-        part = place / f"payload-{size}"
-        part.write_bytes(data[:size])
-        pairs = calls(data[:size])
+    for size in sizes:
+        payload, part = data[:size], place / f"payload-{size}"
+        part.write_bytes(payload)
+        pairs = calls(payload)
         counted = _instructions(part, list(pairs))
-        found += [(name, size, _multiple(*pair), counted[name]) for name, pair in pairs.items()]
+        found += [(name, len(payload), _multiple(*pair), counted[name]) for name, pair in pairs.items()]
     return found
 
 
