@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import io
 import pickle
 import random
@@ -118,9 +119,9 @@ def test_neither_bytes_nor_a_result_of_bytes_are_copied() -> None:
     class Grows(Identity):
         calls = 0
 
-        def decompress(self, data: bytes, max_output: int) -> bytes:
+        def decompress(self, data: bytes, max_output: int) -> bytes | memoryview:  # type: ignore[override]
             self.calls += 1
-            return large if data is small else data
+            return large if data is small else memoryview(huge) if data == b"huge" else data
 
     small, large, codec = b"".join(LINES), bytes(1 << 20), Grows()
     codecs = registry(grows=codec)
@@ -128,6 +129,10 @@ def test_neither_bytes_nor_a_result_of_bytes_are_copied() -> None:
     assert recordpress.decompress(small, "grows", codecs=codecs) is large and codec.calls == 1
     with pytest.raises(recordpress.OutputTooLargeError):
         recordpress.decompress(small, "grows", len(large) - 1, codecs=codecs)
+    byte = ctypes.c_char()
+    huge = (ctypes.c_char * (1 << 46)).from_address(ctypes.addressof(byte))  # its copy would need more than there is
+    with pytest.raises(recordpress.OutputTooLargeError):
+        recordpress.decompress(b"huge", "grows", codecs=codecs)
     for data in (bytearray(small), memoryview(small)):
         assert (
             recordpress.decompress(recordpress.compress(data, "grows", codecs=codecs), "grows", codecs=codecs) == small

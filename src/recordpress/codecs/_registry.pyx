@@ -112,36 +112,40 @@ cdef int object_encode(const codec_row* row, void** state, int level, int magic,
 
 # --- from Python, where neither the caller's bytes nor the plug-in's are copied --------------------------------------
 
-cdef bytes result_bytes(object result):
+cdef bytes result_bytes(object result, size_t most, size_t* size):
+    """Return the result as bytes, and its size; None if it is not copied because it is larger than `most`."""
     cdef Py_buffer view
     if PyBytes_CheckExact(result):
+        size[0] = <size_t>len(<bytes>result)
         return <bytes>result
     acquire(result, &view, "the codec's result")
+    size[0] = <size_t>view.len
     try:
-        return PyBytes_FromStringAndSize(<char*>view.buf, view.len)
+        return PyBytes_FromStringAndSize(<char*>view.buf, view.len) if size[0] <= most else None
     finally:
         PyBuffer_Release(&view)
 
 
 cdef bytes object_compressed(const codec_row* row, bytes data, int level):
-    cdef size_t bound = object_bound(len(data))
+    cdef size_t size = 0, bound = object_bound(len(data))
     cdef rp_error err
     try:
-        result = result_bytes(plugin_of(row).compressed(data, level_or_default(row, level)))
+        result = result_bytes(plugin_of(row).compressed(data, level_or_default(row, level)), bound, &size)
     except BaseException as exception:
         check(failed(&err, RP_CODEC_COMPRESS, plugin_of(row), exception), &err)
-    if <size_t>len(result) > bound:
-        check(rp_fail(&err, RP_CODEC_EXPANDS, -1, <int64_t>len(result), <int64_t>bound), &err)
+    if size > bound:
+        check(rp_fail(&err, RP_CODEC_EXPANDS, -1, <int64_t>size, <int64_t>bound), &err)
     return result
 
 
 cdef bytes object_decompressed(const codec_row* row, bytes data, size_t cap):
+    cdef size_t size = 0
     cdef rp_error err
     try:
-        result = result_bytes(plugin_of(row).decompressed(data, cap))
+        result = result_bytes(plugin_of(row).decompressed(data, cap), cap, &size)
     except BaseException as exception:
         check(failed(&err, RP_CODEC_DECOMPRESS, plugin_of(row), exception), &err)
-    if <size_t>len(result) > cap:
+    if size > cap:
         check(rp_fail(&err, RP_OUTPUT_CAP, 0, 0, <int64_t>cap), &err)
     return result
 

@@ -127,9 +127,11 @@ cdef CodecTable registered(CodecRegistry registry):
     if table is not None:  # as a rule, without the lock
         return table
     with registry.lock:
-        table = CodecTable(tuple(registry.plugins.values()), registry.readers)
-        with cython.critical_section(registry):
-            registry.table = table
+        table = registry.table  # another thread may have made it
+        if table is None:
+            table = CodecTable(tuple(registry.plugins.values()), registry.readers)
+            with cython.critical_section(registry):
+                registry.table = table
     return table
 
 
