@@ -76,7 +76,7 @@ def lz4_matrix() -> tuple[Row, list[Row]]:
 
 
 def lz4_sent() -> tuple[Row, list[Row]]:
-    """KIP-57: what a broker of 3.9.2 sent of a topic in the current format, by the version of the Fetch request."""
+    """KIP-57: the messages that a 3.9.2 broker sent from a topic in the current format, by version of Fetch."""
     sent = {str(one): one.data for one in oracle.RECORD_SETS}
     recorded_by = {1: "logappend-lz4_v1_o0_m20000", 2: "lines-lz4_v2_o0_m20000", 10: "lines-lz4_v10_o11_m300"}
     rows = [

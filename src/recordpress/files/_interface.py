@@ -342,8 +342,8 @@ class FileSystem(ABC):
         """Make a directory and its parents, unless the store has none; an existing directory is not an error."""
 
     def create_new(self, path: str, data: bytes) -> None:
-        """Create a small file; raise FileExistsError if there is one. Of two calls at once only one succeeds where
-        files are created exclusively: on a local disk, in S3 with boto3, and in some stores of fsspec."""
+        """Create a small file; raise FileExistsError if there is one. Concurrent calls cannot both succeed on a
+        local disk, in S3 with boto3, and in some stores of fsspec."""
         self.check_fence()
         if self.find(path) is not None:
             raise FileExistsError(self.url(path))

@@ -8,11 +8,11 @@
 No task knows how many others a job has. So tasks with consecutive numbers are a group. Each task writes its name
 before it computes its rows, and its segments when it ends. If no other task is running then, it may join the segments
 so far, except earlier joined segments with more bytes than the rest. It takes its turn by creating a file with the
-digest of these segments: of two tasks that end at the same time one succeeds, and the other frees its place. Then it
+digest of these segments. If two tasks end at the same time, one succeeds, and the other frees its place. Then it
 waits a little for the next task to begin, and leaves the join to that one. While it has its turn, it counts as running,
 so that others leave the join to it; therefore it looks again at the end. The driver uses a joined segment if tasks
-reported exactly the segments in it. It joins the others itself: groups with few bytes, up to `segment.bytes`; a group
-of which a task died; and what a group joined before one of its tasks was repeated.
+reported exactly the segments in it. It joins the others itself: groups with few bytes, up to `segment.bytes`; groups
+in which a task died; and groups that joined their segments before one of their tasks was repeated.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class TaskGroup:
         return True
 
     def _left_to_join(self, own: Sequence[str] = ()) -> list[str]:
-        """Return the names of the files to join now, in the order of their tasks: of all tasks, or of the last ones if
-        earlier joined segments have more bytes; none while another task is running or has its turn."""
+        """Return the names of the files to join now, in the order of their tasks. Earlier joined segments with more
+        bytes are left out, and all while another task is running or has its turn."""
         begun, names, made = self._names()
         turns = made["turn"] - made["joined"] - made["left"] - ({_range(own)} if own else set())
         size = sum(map(_size, names))
