@@ -113,13 +113,26 @@ def say(text):
 
 
 def run(command, environment=None, **options):
-    done = subprocess.run(
-        list(map(str, command)), env=os.environ | (environment or {}), capture_output=True, text=True, **options
-    )
-    if done.returncode:
-        said = [line[:500] for line in f"{done.stdout}{done.stderr}".splitlines()[-40:]]
-        raise SystemExit("\n".join([f"recordpress: {' '.join(map(str, command))} failed:", *said]))
-    return done.stdout
+    """The output of a command, which is printed only if the command fails, but for the progress of compiling."""
+    lines = []
+    command = list(map(str, command))
+    with subprocess.Popen(
+        command,
+        env=os.environ | (environment or {}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        **options,
+    ) as process:
+        for line in process.stdout:
+            lines.append(line)
+            if line.startswith("recordpress: "):
+                print(line, end="", file=sys.stderr, flush=True)
+    if process.returncode:
+        said = [line.rstrip("\n")[:500] for line in lines[-40:]]
+        raise SystemExit("\n".join([f"recordpress: {' '.join(command)} failed:", *said]))
+    return "".join(lines)
 
 
 def sdist(out):
