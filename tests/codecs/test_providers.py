@@ -8,6 +8,7 @@ import pickle
 import random
 import sys
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,26 @@ def test_the_proof(provider: Broken, message: str) -> None:
     with pytest.raises(recordpress.InvalidArgumentError, match=f"^not registered: .*{message}"):
         codecs.register("gzip:zlib", provider)
     assert len(codecs) == 0
+
+
+@pytest.mark.parametrize(
+    "meets",
+    [
+        lambda data: data == b"",
+        lambda data: data == b"a",
+        lambda data: len(set(data)) == 256 and len(data) % 256 == 0 and data[:256] == bytes(range(256)),
+        lambda data: data.startswith(b"GET "),
+        lambda data: len(set(data)) > 16 and len(set(data[:256])) < 256 and b"GET " not in data,
+    ],
+    ids=["empty", "a byte", "all bytes", "lines", "drawn"],
+)
+def test_the_proof_has_payloads_of_each_kind(meets: Callable[[bytes], bool]) -> None:
+    class Fails(Zlib):
+        def compress(self, data: bytes, level: int) -> bytes:
+            return gzip.compress(data + b"?") if meets(data) else super().compress(data, level)
+
+    with pytest.raises(recordpress.InvalidArgumentError, match="gzip does not read what gzip:zlib writes"):
+        recordpress.CodecRegistry().register("gzip:zlib", Fails())
 
 
 def test_memory_is_not_the_providers_error() -> None:
