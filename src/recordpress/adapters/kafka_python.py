@@ -440,7 +440,7 @@ def poll_columns(
     >>> from recordpress.adapters import kafka_python as fast
     >>> def count(consumer):
     ...     rows = 0
-    ...     while part := fast.poll_columns(consumer, timeout_ms=1000, max_records=1_000_000):
+    ...     while part := fast.poll_columns(consumer, timeout_ms=10_000, max_records=1_000_000):
     ...         rows += part.num_rows    # or part.to_polars(), pyarrow.table(part), duckdb.from_arrow(part)
     ...         consumer.commit()
     ...     return rows
