@@ -50,6 +50,48 @@ def test_any_sequence_of_bytes_like():
     )
 
 
+def test_lists_that_are_borrowed_and_lists_that_are_copied():
+    """Without a codec, lists of bytes, None and int are read as they are; all others are copied first."""
+    values, keys, timestamps = [b"a" * 300, None, b""], [None, b"k", b"l"], [-1, 5, 1 << 40]
+    expected = recordpress.write_records(tuple(values), tuple(keys), tuple(timestamps))
+    assert recordpress.write_records(values, keys, timestamps) == expected
+    assert recordpress.write_records([bytearray(b"a" * 300), None, b""], keys, timestamps) == expected
+    assert recordpress.write_records(values, [None, memoryview(b"k"), b"l"], timestamps) == expected
+    assert recordpress.write_records(values, keys, [Number(-1), 5, 1 << 40]) == expected
+    assert recordpress.write_records(values, keys, timestamps, [None] * 3, offsets=[0, 1, 2]) == expected
+    large = [bytes(1 << 20)] * 5
+    assert recordpress.write_records(large) == recordpress.write_records(tuple(large))
+
+
+class Number(int):
+    """An int whose class is another."""
+
+
+@pytest.mark.parametrize("change", [list.clear, lambda values: values.append(b"d")])
+@pytest.mark.parametrize("codec", ["none", "lz4"])
+def test_a_list_that_changes_while_others_are_converted(codec, change):
+    """Code of the caller runs for a generator or an __index__; no row may be read that is not there."""
+    for place in ("keys", "timestamps", "base_offset", "base_sequence"):
+        values = [b"a", b"b", b"c"]
+
+        class Changing:
+            def __iter__(self):
+                change(values)  # noqa: B023
+                return iter([b"k"] * 3 if place == "keys" else [1, 2, 3])  # noqa: B023
+
+            def __index__(self):
+                change(values)  # noqa: B023
+                return 0
+
+        given = {place: Changing()} | ({"producer_id": 1, "producer_epoch": 0} if place == "base_sequence" else {})
+        if place == "base_sequence":  # the options come first
+            data = recordpress.write_records(values, compression_type=codec, **given)
+            assert sum(batch.records_count for batch in recordpress.read_batches(data)) == len(values)
+            continue
+        with pytest.raises(recordpress.InvalidArgumentError, match=r"^values had 3 elements, and then [04] "):
+            recordpress.write_records(values, compression_type=codec, **given)
+
+
 def test_batches():
     values = [b"%05d" % i for i in range(1000)]
     counts = [b.records_count for b in recordpress.read_batches(recordpress.write_records(values, batch_records=300))]

@@ -21,5 +21,20 @@ cdef extern from "Python.h":
         void* tp_vectorcall
     void PyType_Modified(PyTypeObject*)
 
+    PyObject** PySequence_Fast_ITEMS(object)  # of a list or a tuple
+
     # of a pointer: to an object that it passes on Cython takes its own reference
     Py_ssize_t references "Py_REFCNT"(PyObject*)
+
+
+cdef extern from *:
+    """
+    #ifdef Py_GIL_DISABLED
+    #define RP_BORROWS 0
+    #else
+    #define RP_BORROWS 1
+    #endif
+    static inline PyObject *rp_item(PyObject **items, Py_ssize_t i) { return items[i]; }
+    """
+    bint BORROWS "RP_BORROWS"  # no other thread changes a list while the GIL is held
+    PyObject* item_at "rp_item"(PyObject** items, Py_ssize_t i)  # of items[i] itself Cython would count a reference

@@ -24,6 +24,9 @@ cdef int write_all(set_writer* w, RecordRows source) except -1:
     cdef int status = writer_expect(w, source.expected(), &err)
     while status == 0 and n > 0:
         n = source.next(rows, ROWS)
+        if source.is_borrowed:
+            status = writer_rows(w, rows, n, &err)
+            continue
         with nogil:
             status = writer_rows(w, rows, n, &err)
     if status:
@@ -81,11 +84,12 @@ def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=N
     """
     cdef set_writer w
     cdef CodecTable table = table_of(codecs)
-    cdef RecordRows source = RecordRows(values, keys, timestamps, headers, offsets, base_offset)
+    cdef RecordRows source
     memset(&w, 0, sizeof(w))
     try:
         options_of(&w.batch.encoder.options, write_records, magic, compression_type, level, table, False, options)
         writer_open(&w, batch_bytes, batch_records)
+        source = RecordRows(values, keys, timestamps, headers, offsets, base_offset, w.context == NULL)
         write_all(&w, source)
         return writer_result(&w)
     finally:

@@ -31,9 +31,12 @@ cdef class RowSource:
     cdef int64_t next(self, rp_record* rows, int64_t most) except -1
 
 cdef class RecordRows(RowSource):
-    """The arguments of write_records, held so that nothing changes them while they are read without the GIL."""
+    """The arguments of write_records: tuples, so that nothing changes them while they are read without the GIL, or the
+    caller's lists, which are borrowed as long as it is held."""
 
-    cdef tuple values, keys, timestamps, headers, offsets
+    cdef object values, keys, timestamps
+    cdef tuple headers, offsets
+    cdef bint is_borrowed       # the GIL must be held until all rows are written
     cdef int64_t timestamp      # of all records, where timestamps is None
     cdef int64_t base_offset
     cdef Py_ssize_t count
@@ -41,8 +44,11 @@ cdef class RecordRows(RowSource):
     cdef list copies            # of keys and values that are not bytes
     cdef pooled header_bytes    # of the rows that are being filled
 
+    cdef size_t size_of_fields  # of all keys and values that are bytes
+
     cdef size_t expected(self)
+    cdef int settle(self, bint borrow) except -1
     cdef int fill(self, rp_record* rows, Py_ssize_t start, Py_ssize_t n) except -1
-    cdef int fill_fields(self, rp_field* f, tuple column, Py_ssize_t start, Py_ssize_t n) except -1
+    cdef int fill_fields(self, rp_field* f, object column, Py_ssize_t start, Py_ssize_t n) except -1
     cdef int fill_copy(self, rp_field* f, object value, str name) except -1
     cdef int fill_headers(self, rp_record* rows, Py_ssize_t start, Py_ssize_t n) except -1

@@ -2,12 +2,15 @@
 
 from cpython.bytes cimport PyBytes_CheckExact, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_Check
-from cpython.tuple cimport PyTuple_GET_ITEM
+from cpython.list cimport PyList_CheckExact
+from cpython.long cimport PyLong_CheckExact
+from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint64_t, uint8_t
 
 from recordpress._arguments cimport integer_of, shown, time_of, tuple_of
 from recordpress._buffers cimport InputView, pooled_free, pooled_reserve_more
+from recordpress._c.python cimport BORROWS, PySequence_Fast_ITEMS, item_at
 from recordpress._c.wire cimport (
     rp_error, rp_field, rp_field_size, rp_field_write, rp_record, rp_varlong_size, rp_varlong_write,
 )
@@ -73,7 +76,8 @@ cdef int encode_headers(object headers, pooled* out) except -1:
 # --- rows ------------------------------------------------------------------------------------------------------------
 
 cdef enum:
-    RECORD_OVERHEAD = 16   # of most records, beyond key, value and headers
+    RECORD_OVERHEAD = 16        # of most records, beyond key, value and headers
+    MOST_BORROWED = 1 << 22     # bytes of keys and values that are copied with the GIL: half a millisecond
 
 
 cdef class RowSource:
@@ -84,18 +88,20 @@ cdef class RowSource:
 
 
 cdef class RecordRows(RowSource):
-    """The arguments, held so that nothing changes them while they are read without the GIL."""
+    """The arguments. Lists are copied, because nothing may change them while they are read without the GIL. With
+    `borrow`, lists of bytes, None and int are not: a copy counts two references to each object, a quarter of the time
+    of writing. Then the GIL is held, and none of the caller's code may run, until all rows are written."""
 
-    def __cinit__(self, values, keys, timestamps, headers, offsets, base_offset):
+    def __cinit__(self, values, keys, timestamps, headers, offsets, base_offset, borrow=False):
         self.values = sequence_of(values, "values", None)
         self.count = len(self.values)
         self.copies = []
         if keys is not None:
             self.keys = sequence_of(keys, "keys", self.count)
         if headers is not None:
-            self.headers = sequence_of(headers, "headers", self.count)
+            self.headers = tuple(sequence_of(headers, "headers", self.count))
         if offsets is not None:
-            self.offsets = sequence_of(offsets, "offsets", self.count)
+            self.offsets = tuple(sequence_of(offsets, "offsets", self.count))
         if isinstance(timestamps, str) or not hasattr(type(timestamps), "__iter__"):  # one time for all records
             self.timestamp = NO_TIMESTAMP if timestamps is None else time_of(timestamps, "timestamps", NO_TIMESTAMP,
                                                                              INT64_MAX)
@@ -105,6 +111,7 @@ cdef class RecordRows(RowSource):
             if offsets is not None:
                 raise InvalidArgumentError("give either base_offset or offsets", field="base_offset")
             self.base_offset = integer_of(base_offset, "base_offset", 0, INT64_MAX)
+        self.settle(borrow)
 
     def __dealloc__(self):
         pooled_free(&self.header_bytes)
@@ -121,13 +128,26 @@ cdef class RecordRows(RowSource):
         return n
 
     cdef size_t expected(self):
-        cdef size_t total = self.count * RECORD_OVERHEAD
-        total += bytes_in(self.values)
-        return total + bytes_in(self.keys) if self.keys is not None else total
+        return self.count * RECORD_OVERHEAD + self.size_of_fields
+
+    cdef int settle(self, bint borrow) except -1:
+        """Copy lists, unless they can be borrowed. Their lengths may have changed while others were converted."""
+        cdef bint plain = BORROWS and borrow and self.headers is None and self.offsets is None
+        self.size_of_fields = bytes_in(self.values, &plain) + bytes_in(self.keys, &plain)
+        self.is_borrowed = plain and self.size_of_fields <= MOST_BORROWED and are_numbers(self.timestamps)
+        if not self.is_borrowed:
+            self.values = tuple(self.values)
+            self.keys = None if self.keys is None else tuple(self.keys)
+            self.timestamps = None if self.timestamps is None else tuple(self.timestamps)
+        for name, column in (("values", self.values), ("keys", self.keys), ("timestamps", self.timestamps)):
+            if column is not None and len(column) != self.count:
+                raise InvalidArgumentError(f"{name} had {self.count} elements, and then {len(column)}", field=name)
+        return 0
 
     cdef int fill(self, rp_record* rows, Py_ssize_t start, Py_ssize_t n) except -1:
         """Fill n rows, from number `start` on."""
         cdef Py_ssize_t i
+        cdef PyObject** items
         cdef int64_t offset = <int64_t>(<uint64_t>self.base_offset + <uint64_t>start)
         for i in range(n):
             rows[i].key.data, rows[i].key.size = NULL, -1
@@ -138,9 +158,10 @@ cdef class RecordRows(RowSource):
         if self.keys is not None:
             self.fill_fields(&rows[0].key, self.keys, start, n)
         if self.timestamps is not None:
+            items = PySequence_Fast_ITEMS(self.timestamps)
             for i in range(n):
                 self.at = start + i
-                rows[i].timestamp = time_of(self.timestamps[start + i], "timestamps", NO_TIMESTAMP, INT64_MAX)
+                rows[i].timestamp = time_of(<object>item_at(items, start + i), "timestamps", NO_TIMESTAMP, INT64_MAX)
         if self.offsets is not None:
             for i in range(n):
                 self.at = start + i
@@ -149,11 +170,12 @@ cdef class RecordRows(RowSource):
             self.fill_headers(rows, start, n)
         return 0
 
-    cdef int fill_fields(self, rp_field* f, tuple column, Py_ssize_t start, Py_ssize_t n) except -1:
+    cdef int fill_fields(self, rp_field* f, object column, Py_ssize_t start, Py_ssize_t n) except -1:
         """Fill a field of n rows; f is the first row's."""
+        cdef PyObject** items = PySequence_Fast_ITEMS(column)
         cdef Py_ssize_t i
         for i in range(start, start + n):
-            if not bytes_field(<object>PyTuple_GET_ITEM(column, i), f):
+            if not bytes_field(<object>item_at(items, i), f):
                 self.at = i
                 self.fill_copy(f, column[i], "keys" if column is self.keys else "values")
             f = <rp_field*>(<uint8_t*>f + sizeof(rp_record))
@@ -186,16 +208,36 @@ cdef class RecordRows(RowSource):
         return 0
 
 
-cdef tuple sequence_of(object values, str name, object count):
-    result = tuple_of(values, name, "one element per record")
+cdef object sequence_of(object values, str name, object count):
+    """Return the caller's list, or a tuple of another sequence."""
+    result = values if PyList_CheckExact(values) else tuple_of(values, name, "one element per record")
     if count is not None and len(result) != count:
         raise InvalidArgumentError(f"{len(result)} {name} for {count} values", field=name)
     return result
 
 
-cdef size_t bytes_in(tuple values):
+cdef size_t bytes_in(object column, bint* plain):
+    """Return the size of all bytes of a column. One with other elements than bytes and None is not plain."""
     cdef size_t total = 0
-    for value in values:
-        if PyBytes_CheckExact(value):
-            total += PyBytes_GET_SIZE(value)
+    cdef Py_ssize_t i
+    if column is None:
+        return 0
+    cdef PyObject** items = PySequence_Fast_ITEMS(column)
+    for i in range(len(column)):
+        if PyBytes_CheckExact(<object>item_at(items, i)):
+            total += PyBytes_GET_SIZE(<object>item_at(items, i))
+        elif <object>item_at(items, i) is not None:
+            plain[0] = False
     return total
+
+
+cdef bint are_numbers(object column):
+    """Return whether each element is an int, whose value can be read without a call."""
+    cdef Py_ssize_t i
+    if column is None:
+        return True
+    cdef PyObject** items = PySequence_Fast_ITEMS(column)
+    for i in range(len(column)):
+        if not PyLong_CheckExact(<object>item_at(items, i)):
+            return False
+    return True
