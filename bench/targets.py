@@ -83,6 +83,7 @@ _row("encode from columns", "apache5000", ("none", "snappy", "zstd"), aiokafka=(
 _row("encode from columns", "apache5000", ("gzip", "lz4"), aiokafka_level=(2.2, 4.5))
 _row("encode from columns", "nginx500", FIVE, limit=(80, 90, 90, 90, 90))
 _row("encode from lists", "apache5000", NONE_ZSTD, aiokafka=(4, 2.5))
+_row("encode from lists", "apache5000", ("none",), limit=(75,))
 _row("pack to 16 KiB", "apache5000", FRAMED, cuts_known=(0.62,) * 4)
 _row("pack to 256 KiB", "apache5000", FRAMED, cuts_known=(0.91,) * 4)
 _WITH_A_DICTIONARY = ("zstd, dictionary", "zstd, by id")
