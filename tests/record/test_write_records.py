@@ -59,8 +59,8 @@ def test_lists_that_are_borrowed_and_lists_that_are_copied():
     assert recordpress.write_records(values, [None, memoryview(b"k"), b"l"], timestamps) == expected
     assert recordpress.write_records(values, keys, [Number(-1), 5, 1 << 40]) == expected
     assert recordpress.write_records(values, keys, timestamps, [None] * 3, offsets=[0, 1, 2]) == expected
-    large = [bytes(1 << 20)] * 5
-    assert recordpress.write_records(large) == recordpress.write_records(tuple(large))
+    for large in ([bytes(1 << 20)] * 3, [None] * 200_000):
+        assert recordpress.write_records(large) == recordpress.write_records(tuple(large))
 
 
 class Number(int):
@@ -87,6 +87,10 @@ def test_a_list_that_changes_while_others_are_converted(codec, change):
         if place == "base_sequence":  # the options come first
             data = recordpress.write_records(values, compression_type=codec, **given)
             assert sum(batch.records_count for batch in recordpress.read_batches(data)) == len(values)
+            continue
+        if codec != "none":  # the list was copied before
+            data = recordpress.write_records(values, compression_type=codec, **given)
+            assert sum(batch.records_count for batch in recordpress.read_batches(data)) == 3
             continue
         with pytest.raises(recordpress.InvalidArgumentError, match=r"^values had 3 elements, and then [04] "):
             recordpress.write_records(values, compression_type=codec, **given)

@@ -77,7 +77,7 @@ cdef int encode_headers(object headers, pooled* out) except -1:
 
 cdef enum:
     RECORD_OVERHEAD = 16        # of most records, beyond key, value and headers
-    MOST_BORROWED = 1 << 22     # bytes of keys and values that are copied with the GIL: half a millisecond
+    MOST_BORROWED = 1 << 21     # bytes of records that are written with the GIL: 3 ms if they are all empty, else less
 
 
 cdef class RowSource:
@@ -93,20 +93,21 @@ cdef class RecordRows(RowSource):
     of writing. Then the GIL is held, and none of the caller's code may run, until all rows are written."""
 
     def __cinit__(self, values, keys, timestamps, headers, offsets, base_offset, borrow=False):
-        self.values = sequence_of(values, "values", None)
+        borrow = BORROWS and borrow and headers is None and offsets is None
+        self.values = sequence_of(values, "values", None, borrow)
         self.count = len(self.values)
         self.copies = []
         if keys is not None:
-            self.keys = sequence_of(keys, "keys", self.count)
+            self.keys = sequence_of(keys, "keys", self.count, borrow)
         if headers is not None:
-            self.headers = tuple(sequence_of(headers, "headers", self.count))
+            self.headers = sequence_of(headers, "headers", self.count, False)
         if offsets is not None:
-            self.offsets = tuple(sequence_of(offsets, "offsets", self.count))
+            self.offsets = sequence_of(offsets, "offsets", self.count, False)
         if isinstance(timestamps, str) or not hasattr(type(timestamps), "__iter__"):  # one time for all records
             self.timestamp = NO_TIMESTAMP if timestamps is None else time_of(timestamps, "timestamps", NO_TIMESTAMP,
                                                                              INT64_MAX)
         else:
-            self.timestamps = sequence_of(timestamps, "timestamps", self.count)
+            self.timestamps = sequence_of(timestamps, "timestamps", self.count, borrow)
         if base_offset is not None:
             if offsets is not None:
                 raise InvalidArgumentError("give either base_offset or offsets", field="base_offset")
@@ -132,9 +133,9 @@ cdef class RecordRows(RowSource):
 
     cdef int settle(self, bint borrow) except -1:
         """Copy lists, unless they can be borrowed. Their lengths may have changed while others were converted."""
-        cdef bint plain = BORROWS and borrow and self.headers is None and self.offsets is None
+        cdef bint plain = borrow
         self.size_of_fields = bytes_in(self.values, &plain) + bytes_in(self.keys, &plain)
-        self.is_borrowed = plain and self.size_of_fields <= MOST_BORROWED and are_numbers(self.timestamps)
+        self.is_borrowed = plain and self.expected() <= MOST_BORROWED and are_numbers(self.timestamps)
         if not self.is_borrowed:
             self.values = tuple(self.values)
             self.keys = None if self.keys is None else tuple(self.keys)
@@ -208,9 +209,9 @@ cdef class RecordRows(RowSource):
         return 0
 
 
-cdef object sequence_of(object values, str name, object count):
-    """Return the caller's list, or a tuple of another sequence."""
-    result = values if PyList_CheckExact(values) else tuple_of(values, name, "one element per record")
+cdef object sequence_of(object values, str name, object count, bint borrow):
+    """Return a tuple, or the caller's list if it may be borrowed."""
+    result = values if borrow and PyList_CheckExact(values) else tuple_of(values, name, "one element per record")
     if count is not None and len(result) != count:
         raise InvalidArgumentError(f"{len(result)} {name} for {count} values", field=name)
     return result
