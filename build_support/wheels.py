@@ -113,7 +113,7 @@ def say(text):
 
 
 def run(command, environment=None, **options):
-    """The output of a command, which is printed only if the command fails, but for the progress of compiling."""
+    """Run a command, and print its output only if it fails, but for the progress of compiling."""
     lines = []
     command = list(map(str, command))
     with subprocess.Popen(
@@ -132,7 +132,6 @@ def run(command, environment=None, **options):
     if process.returncode:
         said = [line.rstrip("\n")[:500] for line in lines[-40:]]
         raise SystemExit("\n".join([f"recordpress: {' '.join(command)} failed:", *said]))
-    return "".join(lines)
 
 
 def sdist(out):
