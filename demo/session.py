@@ -75,7 +75,7 @@ def wrapped(line: str) -> list[str]:
 
 def is_same(recorded: str, printed: str) -> bool:
     """Whether it is the same text, but for spaces and a few percent of some numbers."""
-    before, now = (re.sub(r"[\d.]+ (µs|ms|s)\b", "TIME", text).split() for text in (recorded, printed))
+    before, now = (re.sub(r"[\d.]+\s+(µs|ms|s)\b", "TIME", text).split() for text in (recorded, printed))
     return len(before) == len(now) and all(map(is_same_word, before, now))
 
 
