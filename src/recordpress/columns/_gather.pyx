@@ -152,16 +152,17 @@ cdef int gather(const plan* p, builder* b, const rp_batch* batch, const rp_sourc
     cdef int64_t used
     memset(&c, 0, sizeof(rp_columns))
     c.rows = b.rows
-    if p.want[KEY]:
-        used = binary_used(p, &b.key, b.rows)
-        if p.layout != RP_BINARY_VIEW:
-            status = reserve_data(b, &b.key, used, bytes, left, err)
-        open_binary(&b.key, &c.key, used)
-    if p.want[VALUE] and status == RP_OK:
+    # values first: they get the block that the last result has just left, which is in the cache
+    if p.want[VALUE]:
         used = binary_used(p, &b.value, b.rows)
         if p.layout != RP_BINARY_VIEW:
             status = reserve_values(b, used, bytes, batch.size, left, err)
         open_binary(&b.value, &c.value, used)
+    if p.want[KEY] and status == RP_OK:
+        used = binary_used(p, &b.key, b.rows)
+        if p.layout != RP_BINARY_VIEW:
+            status = reserve_data(b, &b.key, used, bytes, left, err)
+        open_binary(&b.key, &c.key, used)
     if status != RP_OK:
         return status
     c.offset = <int64_t*>b.fixed[OFFSET].data
