@@ -62,7 +62,7 @@ static inline __attribute__((always_inline)) void rp_copy32(uint8_t *to, const u
 static inline __attribute__((always_inline)) void rp_copy_padded(uint8_t *to, const uint8_t *from, size_t size,
                                                                  const uint8_t *readable) {
     if (RP_UNLIKELY((size_t)(readable - from) < RP_COPY_STEP || size > RP_COPY_STEP)) {
-        memcpy(to, from, size);
+        rp_copy(to, from, size);
     } else if (size <= 32) {
         rp_copy32(to, from, 1);
     } else if (size <= 128) {

