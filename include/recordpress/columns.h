@@ -47,6 +47,7 @@ typedef struct rp_columns {
     int64_t rows;
     int64_t *offset;
     int64_t *timestamp;
+    int64_t untimed; /* rows whose timestamp is -1: they have none */
     int32_t *sequence;
     rp_binary key;
     rp_binary value;
@@ -123,7 +124,10 @@ static inline __attribute__((always_inline)) void rp_emit(rp_columns *c, int lay
         return;
     int64_t row = c->rows++;
     if (c->offset) c->offset[row] = r->offset;
-    if (c->timestamp) c->timestamp[row] = r->timestamp;
+    if (c->timestamp) {
+        c->timestamp[row] = r->timestamp;
+        c->untimed += r->timestamp == -1;
+    }
     if (c->sequence) c->sequence[row] = r->sequence;
     if (c->key.rows) rp_emit_binary(&c->key, layout, row, &r->key, s);
     if (c->value.rows) rp_emit_binary(&c->value, layout, row, &r->value, s);

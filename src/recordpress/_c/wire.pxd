@@ -300,6 +300,7 @@ cdef extern from "recordpress/columns.h" nogil:
         int64_t rows
         int64_t* offset
         int64_t* timestamp
+        int64_t untimed
         int32_t* sequence
         rp_binary key
         rp_binary value

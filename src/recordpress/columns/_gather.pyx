@@ -177,7 +177,7 @@ cdef int gather(const plan* p, builder* b, const rp_batch* batch, const rp_sourc
     b.shown = c.key.used + c.value.used
     if status != RP_OK:
         return status
-    status = finish_timestamps(p, b, c.rows, err) if p.want[TIMESTAMP] else RP_OK
+    status = finish_timestamps(p, b, c.rows, c.untimed, err) if p.want[TIMESTAMP] else RP_OK
     if status == RP_OK and p.want[HEADERS]:
         status = gather_headers(b, source, &c, err)
     if status == RP_OK:
@@ -193,7 +193,7 @@ cdef int gather_header(const plan* p, builder* b, const rp_batch* batch, rp_erro
     cdef int status = reserve_rows(p, b, end, err)
     if status == RP_OK and p.want[TIMESTAMP]:
         fill(column_of(TIMESTAMP), b.fixed[TIMESTAMP].data, b.rows, end, batch.max_timestamp)
-        status = finish_timestamps(p, b, end, err)
+        status = finish_timestamps(p, b, end, end - b.rows if batch.max_timestamp == -1 else 0, err)
     if status != RP_OK:
         return status
     if p.want[OFFSET]:
@@ -209,13 +209,11 @@ cdef inline int64_t out_of_micros(int64_t ms) noexcept nogil:
     return (ms > INT64_MAX // 1000) | (ms < INT64_MIN // 1000)
 
 
-cdef int finish_timestamps(const plan* p, builder* b, int64_t end, rp_error* err) noexcept nogil:
-    """Convert NO_TIMESTAMP (-1) to null, and milliseconds to microseconds if those are wanted."""
+cdef int finish_timestamps(const plan* p, builder* b, int64_t end, int64_t none, rp_error* err) noexcept nogil:
+    """Convert NO_TIMESTAMP (-1) of `none` rows to null, and milliseconds to microseconds if those are wanted."""
     cdef int64_t* timestamps = <int64_t*>b.fixed[TIMESTAMP].data
-    cdef int64_t i, none = 0, beyond = 0
+    cdef int64_t i, beyond = 0
     cdef int status
-    for i in range(b.rows, end):
-        none += timestamps[i] == -1
     if none or b.timestamp_nulls:  # once there is a bitmap it grows with the rows
         status = grow_validity(&b.timestamp_validity, b.rows, b.capacity, err)
         if status != RP_OK:
