@@ -21,11 +21,11 @@ def _limit(
     name: str = "limit",
 ) -> Contender:
     """The ceiling, whose columns hold `columns_of` of the batches (all of them if it is not given)."""
-    ceiling = records.ceiling(columns_of or batches)
+    ceiling = records.ceilings(columns_of or batches)
     return Contender(
         name,
-        lambda: ceiling.decode(data, views),
-        lambda: equal(ceiling.decode(data, views), records.count * batches, "record count"),
+        lambda: ceiling().decode(data, views),
+        lambda: equal(ceiling().decode(data, views), records.count * batches, "record count"),
     )
 
 

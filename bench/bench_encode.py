@@ -12,13 +12,15 @@ WHOLE = 16 << 20  # more than any set takes: one batch
 
 
 def _limit(records: RecordSet, codec: str) -> Contender:
-    ceiling = records.ceiling()
-    ceiling.decode(records.batch("none"))
-    return Contender(
-        "limit",
-        lambda: ceiling.encode(codec),
-        lambda: same_batch(ceiling.encoded(ceiling.encode(codec)), records, codec),
-    )
+    ceiling = records.ceilings()
+    for each in (ceiling(), ceiling()):
+        each.decode(records.batch("none"))
+
+    def check() -> None:
+        each = ceiling()
+        same_batch(each.encoded(each.encode(codec)), records, codec)
+
+    return Contender("limit", lambda: ceiling().encode(codec), check)
 
 
 def _peer(own_process, peer: Peer, records: RecordSet, codec: str, rounds: int = ROUNDS) -> Contender:

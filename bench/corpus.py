@@ -2,8 +2,10 @@
 
 import lzma
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import cycle
 from pathlib import Path
 
 import pyarrow as pa
@@ -77,6 +79,10 @@ class RecordSet:
     def ceiling(self, batches: int = 1) -> Ceiling:
         """A ceiling whose columns hold `batches` of this set."""
         return Ceiling(self.count * batches, len(self.batch("none")) * batches)
+
+    def ceilings(self, batches: int = 1) -> Callable[[], Ceiling]:
+        """Two of them by turns: a result stays while the next call fills other memory, as ours does."""
+        return cycle([self.ceiling(batches), self.ceiling(batches)]).__next__
 
     def batches(self, codec: str, count: int) -> bytes:
         """The batch `count` times with offsets that go on (the base offset lies outside of what the CRC covers)."""
