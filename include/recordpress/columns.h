@@ -11,7 +11,7 @@
 
 /* Values are copied in fixed steps of up to this many bytes if source and target have room: a loop over the length
  * mispredicts once per record, which costs more than copying too many bytes. Keys and values of most topics are below
- * 256 bytes; longer ones are worth a call of memcpy. It must not exceed PADDING (recordpress/_buffers.pxd), which is
+ * 256 bytes; longer ones are worth a loop. It must not exceed PADDING (recordpress/_buffers.pxd), which is
  * the room after every pooled buffer. */
 enum { RP_COPY_STEP = 256 };
 
