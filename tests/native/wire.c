@@ -193,17 +193,20 @@ static void messages_again(void) {
     }
 }
 
-/* From and to memory of exactly the size. */
+/* From and to memory of exactly the size, at every distance from an aligned address. */
 static void copies(void) {
-    uint8_t bytes[300];
-    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i + 1);
+    uint8_t bytes[600];
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i % 251 + 1);
     for (size_t size = 0; size <= sizeof bytes; size++) {
-        uint8_t *from = exact_copy(bytes, size), *to = calloc(1, size ? size : 1);
-        CHECK(to);
-        rp_copy(to, from, size);
-        CHECK(!memcmp(to, bytes, size));
-        free(from);
-        free(to);
+        for (size_t ahead = 0; ahead < (size > 256 ? 32 : 1); ahead++) {
+            uint8_t *from = exact_copy(bytes, size), *to = calloc(1, ahead + size ? ahead + size : 1);
+            CHECK(to);
+            rp_copy(to + ahead, from, size);
+            CHECK(!memcmp(to + ahead, bytes, size));
+            for (size_t i = 0; i < ahead; i++) CHECK(!to[i]);
+            free(from);
+            free(to);
+        }
     }
 }
 
