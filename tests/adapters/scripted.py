@@ -71,6 +71,7 @@ class _Client:
 
     def __init__(self, log: ScriptedLog) -> None:
         self._loop = asyncio.get_running_loop()
+        self._conns: dict[Any, Any] = {}
         self.cluster = types.SimpleNamespace(
             leader_for_partition=lambda partition: 0, broker_metadata=lambda node: object()
         )

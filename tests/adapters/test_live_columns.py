@@ -17,6 +17,7 @@ import pytest
 from aiokafka import TopicPartition
 from aiokafka.consumer.subscription_state import SubscriptionState
 from aiokafka.partitioner import murmur2
+from hypothesis import given, settings, strategies as st
 from kafka import TopicPartition as KafkaPartition
 from scripted import ScriptedLog, aiokafka_consumer, kafka_python_consumer, rows_of, rows_of_messages
 
@@ -25,6 +26,7 @@ import recordpress.adapters.aiokafka as under_aiokafka
 import recordpress.adapters.kafka_python as under_kafka_python
 from patience import HANG
 from recordpress.adapters import _aiokafka_columns, columns_of
+from recordpress.adapters._aiokafka_columns import ResponseReader
 from recordpress.adapters._packed import packed_batches, producer_table, streams_of
 
 NAMES = ["topic", "partition", "offset", "key", "value"]
@@ -238,6 +240,113 @@ def hold_decoding(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, thr
 
     monkeypatch.setattr(_aiokafka_columns.FetchedColumns, "take", held)
     return reached, barrier
+
+
+class Transport:
+    """Pieces may be fed unless it is paused."""
+
+    is_paused = False
+
+    def pause_reading(self) -> None:
+        self.is_paused = True
+
+    def resume_reading(self) -> None:
+        self.is_paused = False
+
+
+async def answers(sizes: list[int], pieces: list[int], adopted_after: int) -> list[Any]:
+    """What reads of these sizes return if the bytes arrive in these pieces, and then the connection ends."""
+    transport = Transport()
+    reader = asyncio.StreamReader(limit=16)
+    reader.set_transport(transport)  # type: ignore[arg-type]
+    found: list[Any] = []
+
+    async def read() -> None:
+        try:
+            for size in sizes:
+                found.append(await reader.readexactly(size))
+        except asyncio.IncompleteReadError as error:
+            found.append((error.partial, error.expected))
+
+    task = asyncio.create_task(read())
+    data = bytes(index % 251 for index in range(sum(pieces)))
+    for number, piece in enumerate(pieces):
+        if number == adopted_after:
+            ResponseReader.adopt(types.SimpleNamespace(_conns={0: types.SimpleNamespace(_reader=reader)}))
+            assert type(reader) is ResponseReader
+        if number % 3:
+            await asyncio.sleep(0)
+        while transport.is_paused and not task.done():
+            await asyncio.sleep(0)
+        reader.feed_data(data[:piece])
+        data = data[piece:]
+    reader.feed_eof()
+    await task
+    return found
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(0, 200), max_size=8),
+    st.lists(st.integers(0, 150), min_size=1, max_size=20),
+    st.integers(0, 3),
+)
+def test_aiokafka_reads_large_responses_as_from_asyncios_reader(
+    sizes: list[int], pieces: list[int], adopted_after: int
+) -> None:
+    async def test() -> None:
+        assert await answers(sizes, pieces, adopted_after) == await answers(sizes, pieces, MANY)
+
+    run(test())
+
+
+def test_aiokafka_reads_responses_that_way_from_the_first_item_on() -> None:
+    log = two_partitions()
+
+    async def test() -> None:
+        async with aiokafka_consumer(log, A) as consumer:
+            connection = types.SimpleNamespace(_reader=asyncio.StreamReader())
+            closed = types.SimpleNamespace(_reader=None)
+            consumer._client._conns = {0: closed, 1: connection}
+            await anext(under_aiokafka.columns(consumer))
+            assert type(connection._reader) is ResponseReader
+
+    run(test())
+
+
+def test_aiokafka_is_not_interrupted_in_a_large_response() -> None:
+    """The transport is not paused before all of the response is there, and the reader wakes once."""
+
+    async def test() -> None:
+        transport, reader = Transport(), ResponseReader(limit=16)
+        reader.set_transport(transport)  # type: ignore[arg-type]
+        task = asyncio.create_task(reader.readexactly(1000))
+        for _ in range(10):
+            await asyncio.sleep(0)
+            assert not transport.is_paused and not task.done()
+            reader.feed_data(bytes(100))
+        assert await task == bytes(1000)
+        reader.feed_data(bytes(100))  # which nobody waits for
+        assert transport.is_paused
+        assert await reader.readexactly(100) == bytes(100)
+        assert not transport.is_paused
+
+    run(test())
+
+
+def test_aiokafka_reports_a_connection_that_is_lost_in_a_large_response() -> None:
+    async def test() -> None:
+        reader = ResponseReader(limit=16)
+        task = asyncio.create_task(reader.readexactly(1000))
+        await asyncio.sleep(0)
+        reader.feed_data(bytes(100))
+        reader.set_exception(ConnectionResetError("lost"))
+        for _ in range(2):
+            with pytest.raises(ConnectionResetError, match="lost"):
+                await (task if not task.done() else reader.readexactly(1000))
+        reader.feed_data(bytes(100))  # what was still on its way
+
+    run(test())
 
 
 @pytest.mark.parametrize("what", ["seek", "pause", "rebalance", "rejoin", "cancel"])
