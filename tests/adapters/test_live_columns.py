@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import gc
 import threading
 import time
 import types
@@ -15,6 +16,7 @@ import kafka
 import pyarrow as pa
 import pytest
 from aiokafka import TopicPartition
+from aiokafka.consumer.fetcher import PartitionRecords
 from aiokafka.consumer.subscription_state import SubscriptionState
 from aiokafka.partitioner import murmur2
 from hypothesis import given, settings, strategies as st
@@ -157,6 +159,24 @@ def test_aiokafka_cuts_inside_a_batch_and_keeps_the_rest() -> None:
             assert [offset for _, offset in log.fetches if offset < 14] == [0], "one fetch gave all of it"
 
     run(test())
+
+
+def test_aiokafka_frees_a_fetch_that_was_read() -> None:
+    """At once, and not when garbage is collected: a consumer would hold all that it has fetched in the meantime."""
+    log = two_partitions()
+
+    async def test() -> None:
+        async with aiokafka_consumer(log, A) as consumer:
+            await anext(under_aiokafka.columns(consumer))
+            held = [one for one in gc.get_objects() if type(one) is PartitionRecords]
+            assert not held
+
+    gc.collect()
+    gc.disable()
+    try:
+        run(test())
+    finally:
+        gc.enable()
 
 
 def test_aiokafka_items_and_messages_can_be_mixed() -> None:

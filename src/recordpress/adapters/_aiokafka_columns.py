@@ -238,6 +238,7 @@ class ColumnsReader(AsyncIterator[Any]):
         fetched = _Fetched(records.owner, self._choice, held.next_fetch_offset, aborted, held._check_crcs, self._client)
         fetched.reader = self
         fetched.end_offset = records.end_offset()
+        held._records_iterator = None  # it refers to `held`, which would keep the bytes until garbage is collected
         result._partition_records = fetched
         return fetched
 
