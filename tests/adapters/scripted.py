@@ -68,6 +68,7 @@ class _Client:
     """Stands for AIOKafkaClient."""
 
     _metadata_max_age_ms = 300_000
+    api_version = (2, 6)  # for aiokafka 0.12
 
     def __init__(self, log: ScriptedLog) -> None:
         self._loop = asyncio.get_running_loop()
