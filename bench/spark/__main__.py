@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import recordpress.spark
+from bench.corpus import SETS
 from bench.spark import connector, connector_process, jobs, reading, session
 from bench.spark.turns import Bench, Table
 
@@ -29,9 +30,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Spark on Kafka's files, beside what limits it.")
     which = f"of {', '.join(MEASUREMENTS)} (default: all but connector, which needs another Spark)"
     parser.add_argument("names", nargs="*", metavar="MEASUREMENT", help=which)
-    parser.add_argument("--batches", type=int, default=600, help="of 5,000 records each (default: 600)")
+    parser.add_argument("--batches", type=int, default=600, help="of a log (default: 600)")
     parser.add_argument("--segments", type=int, default=1000, help="tiny ones (default: 1,000)")
     parser.add_argument("--rounds", type=int, default=5, help="after one that is not counted (default: 5)")
+    parser.add_argument("--records", default="apache5000", choices=SETS, help="of the connector's log (apache5000)")
     parser.add_argument("--data", type=Path, metavar="DIR", help="where data is made (default: the system's place)")
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in MEASUREMENTS]
@@ -46,7 +48,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="recordpress-bench-", dir=options.data) as root:
         spark = session.start()
         recordpress.spark.register(spark)
-        bench = Bench(spark, Table(options.rounds), Path(root), options.batches, options.segments)
+        bench = Bench(spark, Table(options.rounds), Path(root), options.batches, options.segments, options.records)
         try:
             for name in names:
                 MEASUREMENTS[name](bench)

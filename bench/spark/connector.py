@@ -36,7 +36,7 @@ def connector(bench: Bench) -> None:
         broker = module.Broker(root)
         with broker:
             _create(broker.address, "lines", "one")
-        made = make(root / "made", "apache5000", "zstd", bench.batches // PARTITIONS, partitions=PARTITIONS)
+        made = make(root / "made", bench.records, "zstd", bench.batches // PARTITIONS, partitions=PARTITIONS)
         one = make(root / "one", "apache100", "zstd", 1, partitions=PARTITIONS)
         for source, topic in ((made, "lines"), (one, "one")):
             for partition in range(PARTITIONS):

@@ -109,6 +109,7 @@ class Bench:
     root: Path
     batches: int
     segments: int
+    records: str
 
     @contextmanager
     def directory(self) -> Iterator[Path]:
