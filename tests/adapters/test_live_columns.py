@@ -7,6 +7,7 @@ import dataclasses
 import gc
 import threading
 import time
+import tracemalloc
 import types
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -294,6 +295,7 @@ async def answers(sizes: list[int], pieces: list[int], adopted_after: int) -> li
         if number == adopted_after:
             ResponseReader.adopt(types.SimpleNamespace(_conns={0: types.SimpleNamespace(_reader=reader)}))
             assert type(reader) is ResponseReader
+            reader.largest = 120
         if number % 3:
             await asyncio.sleep(0)
         while transport.is_paused and not task.done():
@@ -352,6 +354,25 @@ def test_aiokafka_is_not_interrupted_in_a_large_response() -> None:
         assert not transport.is_paused
 
     run(test())
+
+
+def test_aiokafka_does_not_make_room_for_any_length_that_is_claimed() -> None:
+    async def test() -> None:
+        reader = ResponseReader()
+        tracemalloc.start()
+        task = asyncio.create_task(reader.readexactly(int.from_bytes(b"HTTP", "big")))
+        await asyncio.sleep(0)
+        reader.feed_data(b"/1.1 400 Bad Request")
+        await asyncio.sleep(0)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+        reader.feed_eof()
+        with pytest.raises(asyncio.IncompleteReadError):
+            await task
+
+    try:
+        run(test())
+    finally:
+        tracemalloc.stop()
 
 
 def test_aiokafka_reports_a_connection_that_is_lost_in_a_large_response() -> None:

@@ -59,6 +59,7 @@ class ResponseReader(asyncio.StreamReader):
     records of 1 KB without a codec, this takes as much time as all the rest of fetching and decoding.
     """
 
+    largest = 64 << 20  # a length is not believed beyond it: asyncio's reader takes what arrives
     _missing = 0  # bytes of the response that is being read
     _response: io.BytesIO  # in full length, with zeros for the missing bytes
 
@@ -83,7 +84,7 @@ class ResponseReader(asyncio.StreamReader):
 
     async def readexactly(self, n: int) -> bytes:
         reader: Any = self
-        if n <= 2 * reader._limit or reader._exception is not None:
+        if not 2 * reader._limit < n <= self.largest or reader._exception is not None:
             return await super().readexactly(n)
         self._response = io.BytesIO()
         self._response.seek(n - 1)
