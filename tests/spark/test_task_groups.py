@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -70,6 +71,11 @@ class Job:
 
 def expected(*tasks: int, rows: int = 40) -> list[bytes]:
     return sorted(b"%d %d" % (task, row) for task in tasks for row in range(rows))
+
+
+def sleep_by(monkeypatch: pytest.MonkeyPatch, wait: Callable[[float], object]) -> None:
+    """Let a task wait by this call; other threads of the process sleep as before."""
+    monkeypatch.setattr(task_group, "time", SimpleNamespace(sleep=wait))
 
 
 @pytest.fixture(params=["disk", "store"])
@@ -254,7 +260,7 @@ def test_one_task_waits_for_the_next(job: Callable[..., Job], monkeypatch: pytes
         if len(waits) == 1:
             messages.append(one.task(1))
 
-    monkeypatch.setattr(task_group.time, "sleep", wait)
+    sleep_by(monkeypatch, wait)
     messages.insert(0, one.task(0))
     assert waits == [0, 1] and [[segment.parts for segment in message.joined] for message in messages] == [[2], []]
     assert one.commit(*messages) == [] and sorted(one.values()) == expected(0, 1)
@@ -264,7 +270,7 @@ def test_a_task_that_begins_while_another_waits(job: Callable[..., Job], monkeyp
     """It gets the join."""
     one = job(partitions="1")
     with monkeypatch.context() as patch:
-        patch.setattr(task_group.time, "sleep", lambda _: task_group.TaskGroup(one.writer.stage, 1))
+        sleep_by(patch, lambda _: task_group.TaskGroup(one.writer.stage, 1))
         messages = [one.task(0)]
     messages.append(one.task(1))
     assert [[segment.parts for segment in message.joined] for message in messages] == [[], [2]]
@@ -321,7 +327,7 @@ def test_two_that_take_the_same_turn(job: Callable[..., Job], monkeypatch: pytes
     with monkeypatch.context() as patch, ThreadPoolExecutor() as pool:
         patch.setattr(group_of, "_names", lambda group: (*names(group)[:2], names(group)[2] | {"turn": set()}))
         patch.setattr(group_of, "_create", lambda *it: create(*it) or it[-1] == "turn")
-        patch.setattr(task_group.time, "sleep", lambda _: both.wait(HANG))
+        sleep_by(patch, lambda _: both.wait(HANG))
         both = Barrier(2)
         found = [pool.submit(group.end, *rest) for group, rest in ended]
         for message, future in zip(messages, found, strict=True):
