@@ -1,7 +1,9 @@
 """Records per second of client CPU time, through a broker: columns of recordpress beside the clients' own objects.
 
-`make -f labs.mk live` runs it; `--all` also measures five codecs, small batches and records of 1 KB. Each contender has
-a process of its own, whose CPU time counts, all threads included, from the first fetch to the last record.
+`make -f labs.mk live` runs it; `--all` also measures five codecs, small batches and records of 1 KB. `--turns` compares
+the columns more often with the network and `read_columns`: a single turn is off by up to a fifth on a shared machine.
+Each contender has a process of its own, whose CPU time counts, all threads included, from the first fetch to the last
+record.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import argparse
 import asyncio
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -28,6 +31,7 @@ ROOT = Path(__file__).parents[1]
 LINE = "10.0.%d.%d - - [17/May/2015:10:05:%02d] GET /item/%d HTTP/1.1 %d "
 MAX_BYTES = 16 << 20
 PEERS = ROOT / "build" / "bench" / "live"  # confluent-kafka and kafkars, which nothing else needs
+FETCH_ALONE, READ_ALONE = "fetch alone (aiokafka)", "read_columns of the log"
 # factors by which slow peers get fewer records
 SLOW = {"kafka-python": 20, "aiokafka": 8, "confluent-kafka": 4, "confluent-kafka, columns_of": 8}
 
@@ -273,8 +277,8 @@ CONSUMERS: dict[str, Callable[..., float]] = {
     "confluent-kafka": consume_confluent,
     "confluent-kafka, columns_of": consume_confluent_columns,
     "kafkars": consume_kafkars,
-    "fetch alone (aiokafka)": fetch_only,
-    "read_columns of the log": read_columns_of_log,
+    FETCH_ALONE: fetch_only,
+    READ_ALONE: read_columns_of_log,
 }
 PRODUCERS: dict[str, Callable[..., float]] = {
     "aiokafka, columns": aiokafka_producer(send_columns),
@@ -296,7 +300,7 @@ def measure(kind: str, name: str, *arguments: Any) -> float | None:
     return float(ran.stdout)
 
 
-def columns_and_peers(broker: Any, codec: str, size: int, batch: int, count: int) -> None:
+def columns_and_peers(broker: Any, codec: str, size: int, batch: int, count: int, turns: int) -> None:
     """Measure one cell of the table: produce with each contender, then consume what the first one wrote."""
     from kafka.admin import KafkaAdminClient, NewTopic
 
@@ -312,10 +316,25 @@ def columns_and_peers(broker: Any, codec: str, size: int, batch: int, count: int
     ours = None
     for name in CONSUMERS:
         share = count // SLOW.get(name, 1)
-        source = str(broker.data) if name.startswith("read_columns") else broker.address
+        source = str(broker.data) if name == READ_ALONE else broker.address
         seconds = measure("consume", name, source, topics[0], share)
         ours = show("consume", name, seconds and share / seconds, ours)
+    if turns:
+        share_of_network(broker, topics[0], count, turns)
     admin.close()
+
+
+def share_of_network(broker: Any, topic: str, count: int, turns: int) -> None:
+    """Print the CPU time of the columns over that of a fetch that decodes nothing and of read_columns together."""
+    ratios = []
+    for _ in range(turns):
+        ours, fetch, read = (
+            measure("consume", name, str(broker.data) if name == READ_ALONE else broker.address, topic, count) or 0.0
+            for name in ("aiokafka, columns", FETCH_ALONE, READ_ALONE)
+        )
+        ratios.append(ours / (fetch + read))
+    print(f"  columns / (fetch alone + read_columns): median of {turns} turns {statistics.median(ratios):.2f}, "
+          f"{min(ratios):.2f} to {max(ratios):.2f}", flush=True)  # fmt: skip
 
 
 def show(verb: str, name: str, rate: float | None, ours: float | None) -> float | None:
@@ -330,6 +349,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="five codecs, small batches, records of 1 KB")
     parser.add_argument("--records", type=int, default=1_000_000, help="of 100 B")
+    parser.add_argument("--turns", type=int, default=0, help="compare with fetch and read_columns so often, in turns")
     options = parser.parse_args()
     sys.path.append(str(ROOT / "tests" / "log"))
     from broker import Broker
@@ -342,7 +362,7 @@ def main() -> None:
     settings = f"message.max.bytes={MAX_BYTES}\n"
     with tempfile.TemporaryDirectory() as directory, Broker(Path(directory), settings=settings) as broker:
         for codec, size, batch in cells:
-            columns_and_peers(broker, codec, size, batch, options.records * 100 // size)
+            columns_and_peers(broker, codec, size, batch, options.records * 100 // size, options.turns)
 
 
 if __name__ == "__main__":
