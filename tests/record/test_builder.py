@@ -130,6 +130,19 @@ def test_checksums_pinned_by_kafkas_own_test(magic, codec, crc):
     assert struct.unpack_from(">I", data, 17 if magic == 2 else 12)[0] == crc
 
 
+@pytest.mark.parametrize("codec", ["none", "gzip", "zstd"])
+@pytest.mark.parametrize("size", [16 << 10, 32 << 10, 100_000])
+def test_checksums_of_large_batches(size, codec):
+    """Whose payload is copied and checked piece by piece."""
+    google_crc32c = pytest.importorskip("google_crc32c", reason="google-crc32c is not installed")
+    for length in range(size - 15, size + 5):
+        value = random.Random(length).randbytes(length)
+        data = build([dict(value=value)], compression_type=codec)
+        assert struct.unpack_from(">I", data, 17)[0] == google_crc32c.value(data[21:])
+        [[record]] = recordpress.read_batches(data)
+        assert bytes(record.value) == value
+
+
 def filled(records, codec, limit, magic=2):
     """A builder with what it took of the records, these, and the ones that it refused with what it held then."""
     builder = recordpress.BatchBuilder(magic, codec, limit=limit)

@@ -24,9 +24,9 @@ from recordpress.codecs.table cimport kafka_codecs
 from recordpress.record.builder cimport bytes_field, encode_headers
 from recordpress.record.encode cimport (
     JAVA_RECORD_OVERHEAD, MAX_SET_SIZE, batch_begin, batch_options, header_size, plain_options, record_room,
-    record_size,
+    record_size, write_around,
 )
-from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit, write_around
+from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit
 
 from recordpress.errors import InUseError
 

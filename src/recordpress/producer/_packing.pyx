@@ -36,9 +36,9 @@ from recordpress.codecs.table cimport CodecTable, table_of
 from recordpress.columns.column_rows cimport ColumnRows
 from recordpress.record.encode cimport (
     MAX_SET_SIZE, NO_TIMESTAMP, batch_begin, batch_encoder, batch_options, header_size, options_of,
-    signature_with_options,
+    signature_with_options, write_around,
 )
-from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit, batch_put, open_batch, write_around
+from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit, batch_put, open_batch
 from recordpress.record.rows cimport ROWS, RecordRows, RowSource
 
 from recordpress.errors import InUseError, InvalidArgumentError

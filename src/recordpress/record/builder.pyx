@@ -20,8 +20,9 @@ from recordpress.codecs.table cimport name_of, table_of
 from recordpress.record.encode cimport (
     MAX_SET_SIZE, NO_TIMESTAMP, batch_begin, batch_encoder, batch_max_timestamp, batch_options, begin_options,
     finish_options, header_size, least_size, max_last_offset, record_size, take_producer, take_times,
+    write_around,
 )
-from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit, batch_put, open_batch, write_around
+from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit, batch_put, open_batch
 from recordpress.record.rows cimport bytes_field, encode_headers
 
 from recordpress.errors import ArgumentTypeError, ClosedError, InUseError, InvalidArgumentError

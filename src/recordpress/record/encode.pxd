@@ -6,6 +6,7 @@
     record_size, record_room                      its bytes in this batch, and at most
     record_write                                  writes them, and collects the fields of the header
     batch_finish                                  header and checksum around record bytes that are in place
+    write_around                                  the same around a copy of record bytes
 
 Nothing here allocates: the callers own the memory. Its layout, with H = header_size():
 
@@ -116,6 +117,7 @@ cdef size_t least_size(const batch_options* options) noexcept nogil
 cdef int64_t batch_max_timestamp(const batch_encoder* e) noexcept nogil
 cdef void batch_begin(batch_encoder* e, int64_t base_offset) noexcept nogil
 cdef void batch_finish(const batch_encoder* e, uint8_t* start, size_t size) noexcept nogil
+cdef void write_around(const batch_encoder* e, const uint8_t* payload, size_t size, uint8_t* start) noexcept nogil
 
 
 cdef inline int record_check(const batch_encoder* e, const rp_record* row, rp_error* err) noexcept nogil:

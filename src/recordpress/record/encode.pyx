@@ -1,6 +1,7 @@
 """The work done once per call or per batch: options, header, checksum."""
 
-from libc.stdint cimport INT16_MAX, INT64_MAX
+from libc.stdint cimport INT16_MAX, INT64_MAX, uint32_t
+from libc.string cimport memcpy
 
 from recordpress._c.wire cimport (
     RP_CONTROL, RP_CRC_OFFSET, RP_ATTRIBUTES_OFFSET, RP_DELETE_HORIZON, RP_TRANSACTIONAL, rp_batch_write,
@@ -14,6 +15,9 @@ from recordpress.codecs.table cimport CodecTable, codec_of, level_of, name_of
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef str RULE = "record set builder"
+
+cdef enum:
+    COPIED_AT_ONCE = 16 << 10  # and then read for the checksum, from the nearest cache
 
 
 cdef int refuse(str field, str sentence) except -1:
@@ -203,7 +207,8 @@ cdef int64_t batch_max_timestamp(const batch_encoder* e) noexcept nogil:
     return e.max_timestamp
 
 
-cdef void finish_v2(const batch_encoder* e, uint8_t* start, size_t size) noexcept nogil:
+cdef void header_write(const batch_encoder* e, uint8_t* start, size_t size) noexcept nogil:
+    """Write a v2 header except for its checksum."""
     cdef rp_batch b
     b.size = <int64_t>size
     b.base_offset = e.base_offset
@@ -217,7 +222,6 @@ cdef void finish_v2(const batch_encoder* e, uint8_t* start, size_t size) noexcep
     b.base_sequence = e.options.base_sequence
     b.records_count = <int32_t>e.records_count
     rp_batch_write(start, &b)
-    rp_store_be32(start + RP_CRC_OFFSET, crc32c_update(0, start + RP_ATTRIBUTES_OFFSET, size - RP_ATTRIBUTES_OFFSET))
 
 
 cdef void finish_wrapper(const batch_encoder* e, uint8_t* start, size_t size) noexcept nogil:
@@ -230,6 +234,28 @@ cdef void finish_wrapper(const batch_encoder* e, uint8_t* start, size_t size) no
 cdef void batch_finish(const batch_encoder* e, uint8_t* start, size_t size) noexcept nogil:
     """Write the header at `start` of a batch of `size` bytes in all, whose records or payload are in place."""
     if e.options.magic == 2:
-        finish_v2(e, start, size)
+        header_write(e, start, size)
+        rp_store_be32(start + RP_CRC_OFFSET,
+                      crc32c_update(0, start + RP_ATTRIBUTES_OFFSET, size - RP_ATTRIBUTES_OFFSET))
     elif e.options.codec:
         finish_wrapper(e, start, size)
+
+
+cdef void write_around(const batch_encoder* e, const uint8_t* payload, size_t size, uint8_t* start) noexcept nogil:
+    """Write the finished batch to `start`: the header, and a copy of a payload that is ready."""
+    cdef size_t header = header_size(&e.options), done = 0, step
+    cdef uint8_t* to = start + header
+    cdef uint32_t crc
+    if e.options.magic < 2:
+        if size:
+            memcpy(to, payload, size)
+        batch_finish(e, start, header + size)
+        return
+    header_write(e, start, header + size)
+    crc = crc32c_update(0, start + RP_ATTRIBUTES_OFFSET, header - RP_ATTRIBUTES_OFFSET)
+    while done < size:
+        step = min(size - done, <size_t>COPIED_AT_ONCE)
+        memcpy(to + done, payload + done, step)
+        crc = crc32c_update(crc, to + done, step)
+        done += step
+    rp_store_be32(start + RP_CRC_OFFSET, crc)

@@ -84,6 +84,3 @@ cdef int batch_close(const open_batch* b, codec_context* context, pooled* out, r
 # batch_close for record bytes in other memory.
 cdef int close_over(const batch_encoder* e, const uint8_t* records, size_t size, codec_context* context, pooled* out,
                     rp_error* err) noexcept nogil
-
-# Writes the finished batch to `start`: the header, and a payload that is ready.
-cdef void write_around(const batch_encoder* e, const uint8_t* payload, size_t size, uint8_t* start) noexcept nogil

@@ -1,7 +1,6 @@
 """A batch being filled; see open_batch.pxd."""
 
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
 
 from recordpress._buffers cimport pooled_reserve_more
 from recordpress._c.wire cimport RP_SET_SIZE
@@ -57,10 +56,3 @@ cdef int close_over(const batch_encoder* e, const uint8_t* records, size_t size,
         return rp_fail(err, RP_SET_SIZE, -1, <int64_t>(out.size - start), MAX_SET_SIZE)
     batch_finish(e, out.data + start, out.size - start)
     return RP_OK
-
-
-cdef void write_around(const batch_encoder* e, const uint8_t* payload, size_t size, uint8_t* start) noexcept nogil:
-    cdef size_t header = header_size(&e.options)
-    if size:
-        memcpy(start + header, payload, size)
-    batch_finish(e, start, header + size)

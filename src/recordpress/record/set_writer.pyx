@@ -23,9 +23,10 @@ from recordpress._status cimport check, error_of
 from recordpress.codecs.context cimport context_acquire, context_release
 from recordpress.record.encode cimport (
     LOG_APPEND_TIME, MAX_SET_SIZE, batch_begin, batch_encoder, batch_finish, header_size, record_room, record_size,
+    write_around,
 )
 from recordpress.record.open_batch cimport (
-    BATCH_FULL, batch_add, batch_add_run, batch_close, batch_limit, batch_put, close_over, write_around,
+    BATCH_FULL, batch_add, batch_add_run, batch_close, batch_limit, batch_put, close_over,
 )
 
 from recordpress.errors import InvalidArgumentError
