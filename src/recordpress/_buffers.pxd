@@ -17,9 +17,6 @@ ctypedef struct pooled:
     size_t block      # what the pool handed out
 
 
-cdef void* pool_take(size_t* size) noexcept nogil
-cdef void pool_give(void* p, size_t size) noexcept nogil
-
 cdef int pooled_reserve(pooled* b, size_t capacity, rp_error* err) noexcept nogil
 cdef int pooled_reserve_more(pooled* b, size_t more, rp_error* err) noexcept nogil
 cdef void pooled_free(pooled* b) noexcept nogil

@@ -17,14 +17,6 @@ from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 rp_pool_init()
 
 
-cdef void* pool_take(size_t* size) noexcept nogil:
-    return rp_pool_take(size)
-
-
-cdef void pool_give(void* p, size_t size) noexcept nogil:
-    rp_pool_give(p, size)
-
-
 cdef int pooled_reserve(pooled* b, size_t capacity, rp_error* err) noexcept nogil:
     """Make room for `capacity` bytes in all, and keep the bytes that are there."""
     if capacity <= b.capacity and b.data != NULL:
