@@ -218,6 +218,20 @@ def test_a_segment_is_joined_with_others_once(job: Callable[..., Job], monkeypat
     assert sorted(one.values()) == expected(*range(9)) and one.bases() == {"t-0": [0, 8 << 26]}
 
 
+def test_tasks_that_run_one_after_another(job: Callable[..., Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of them can be followed by another while it waits: the first ones do, and join all; then no byte is joined
+    more often than the tasks double."""
+    one = job(partitions="1")
+    waits: list[float] = []
+    sleep_by(monkeypatch, waits.append)
+    messages = [one.task(task) for task in range(40)]
+    parts = [segment.parts for message in messages for segment in message.joined]
+    assert len(waits) == 8 and parts[:8] == [*range(1, 9)] and sum(parts[8:]) <= 40 * 5
+    assert one.commit(*messages) == []
+    assert one.values() == [b"%d %d" % (task, row) for task in range(40) for row in range(40)]
+    assert len(one.bases()["t-0"]) <= 3
+
+
 @pytest.mark.parametrize("rows", [40, 0])
 def test_a_task_that_computes_its_first_rows(job: Callable[..., Job], rows: int) -> None:
     """Others of its group leave the join to it, also if it has no rows in the end."""

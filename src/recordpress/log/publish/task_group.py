@@ -5,14 +5,16 @@
     each task    <task>.<id>.owner.json ──► rows ──► <task>.<id>.<bytes>.done     with its segments
     the last     <task>.<number>.<digest>.turn ──► .joined ──► JoinedSegments ──► driver
 
-No task knows how many others a job has. So tasks with consecutive numbers are a group. Each task writes its name
-before it computes its rows, and its segments when it ends. If no other task is running then, it may join the segments
-so far, except earlier joined segments with more bytes than the rest. It takes its turn by creating a file with the
-digest of these segments. If two tasks end at the same time, one succeeds, and the other frees its place. Then it
-waits a little for the next task to begin, and leaves the join to that one. While it has its turn, it counts as running,
-so that others leave the join to it; therefore it looks again at the end. The driver uses a joined segment if tasks
-reported exactly the segments in it. It joins the others itself: groups with few bytes, up to `segment.bytes`; groups
-in which a task died; and groups that joined their segments before one of their tasks was repeated.
+No task knows how many others a job has. So tasks with consecutive numbers are a group. Each task writes its name before
+it computes its rows, and its segments when it ends. If no other task is running then, it may join the segments so far,
+except earlier joined segments with more bytes than the rest. It takes its turn by creating a file with the digest of
+these segments. If two tasks end at the same time, one succeeds, and the other frees its place. Then it waits a little
+for the next task to begin, and leaves the join to that one. While it has its turn, it counts as running, so that others
+leave the join to it; therefore it looks again at the end. Where tasks run one after another, each would wait in vain
+and join everything again: after some joins nobody waits, and joined segments are joined again only with as many bytes
+as they have. The driver uses a joined segment if tasks reported exactly the segments in it. It joins the others itself:
+groups with few bytes, up to `segment.bytes`; groups in which a task died; and groups that joined their segments before
+one of their tasks was repeated.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from recordpress.log.publish.staging import KEPT_BYTES, OWNER, Stage, StagedSegm
 _TASKS = 256  # of a group: small segments of all make one of Kafka's default segment.bytes
 _LINGER = 0.2  # seconds in which the next task of a group begins; chosen, not measured
 _LITTLE = 64 << 20  # bytes that may be joined whenever a task ends, although more tasks of the group may follow
+_JOINS = 8  # of a group, after which its tasks are taken to run one after another
 _LEAST = KEPT_BYTES  # of a group: the driver joins fewer
 _AT_ONCE = 16  # partitions: small files of a store are mostly waiting
 
@@ -54,6 +57,7 @@ class TaskGroup:
         self._name, directory = f"{task}.{identity}", f"tasks-{group}"
         self._path = self._files.join(stage.path, directory)
         self.attempt = f"files-{group}/{identity}"
+        self._waits = True
         stage.name_owner(self._name, directory)
 
     def make_directory(self) -> None:
@@ -79,7 +83,7 @@ class TaskGroup:
         Journal(self._files, self._path, index_interval_bytes, name=name).write(_by_partition(segments))
         joined: list[JoinedSegment] = []
         while done := self._turn():
-            if len(done) < _TASKS:
+            if self._waits and len(done) < _TASKS:
                 time.sleep(_LINGER)
             is_last = self._left_to_join(done) == done
             if is_last:
@@ -109,13 +113,14 @@ class TaskGroup:
         size = sum(map(_size, names))
         if size < max(_LEAST, 1) or begun - set(map(_task, names)) or _found(turns, names):
             return []
-        joined, starts, at = _found(made["joined"], names), list[int](), 0
+        joins, starts, at = _found(made["joined"], names), list[int](), 0
+        joined, self._waits = dict(joins), len(joins) < _JOINS
         while at in joined:
             starts.append(at)
             at += joined[at]
         if at == len(names):
             return []
-        if len(names) == _TASKS or size <= _LITTLE:
+        if len(names) == _TASKS or (self._waits and size <= _LITTLE):
             return names
         while starts and sum(map(_size, names[starts[-1] : at])) <= sum(map(_size, names[at:])):
             at = starts.pop()
@@ -201,16 +206,16 @@ def _range(names: Sequence[str]) -> str:
     return f"{_task(names[0])}.{len(names)}.{digest}"
 
 
-def _found(ranges: Iterable[str], names: Sequence[str]) -> dict[int, int]:
-    """Return where ranges begin in the names, and how many names the longest has that begins there."""
+def _found(ranges: Iterable[str], names: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where ranges begin in the names, and how many names they have, in this order."""
     at = {_task(name): number for number, name in enumerate(names)}
-    found: dict[int, int] = {}
+    found = list[tuple[int, int]]()
     for one in ranges:
         task, count, _ = one.split(".")
         first = at.get(task, len(names))
         if first < len(names) and _range(names[first : first + int(count)]) == one:
-            found[first] = max(int(count), found.get(first, 0))
-    return found
+            found.append((first, int(count)))
+    return sorted(found)
 
 
 def _task(name: str) -> str:
