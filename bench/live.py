@@ -2,7 +2,7 @@
 
 `make -f labs.mk live` runs it; `--all` also measures five codecs, small batches and records of 1 KB. `--turns` compares
 the columns more often with the network and `read_columns`: a single turn is off by up to a fifth on a shared machine.
-Each contender has a process of its own, whose CPU time counts, all threads included, from the first fetch to the last
+Each contender runs in a separate process, whose CPU time counts, all threads included, from the first fetch to the last
 record.
 """
 
