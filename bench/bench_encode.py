@@ -1,4 +1,4 @@
-"""Records to one finished batch: from Arrow columns, from lists of bytes, and appended one by one."""
+"""Records to one finished batch: from Arrow columns, from lists of bytes, and appended, together or one by one."""
 
 import pytest
 
@@ -94,3 +94,17 @@ def bench_append(race, own_process, codec):
         return builder.build()
 
     _race(race, "append one by one", records, codec, ours, *_aiokafka(own_process, records, codec))
+
+
+@pytest.mark.parametrize("codec", ["none", "lz4", "zstd"])
+def bench_append_many(race, own_process, codec):
+    """Lists of bytes into a builder, in one call, then the batch."""
+    records = SETS["apache5000"]
+    keys, values, timestamps = records.keys, records.values, records.timestamps
+
+    def ours() -> bytes:
+        builder = recordpress.BatchBuilder(compression_type=codec, limit=WHOLE)
+        builder.append_many(values, keys, timestamps)
+        return builder.build()
+
+    _race(race, "append many", records, codec, ours, *_aiokafka(own_process, records, codec))

@@ -29,6 +29,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
     "BatchBuilder": dict,
     "BatchBuilder.abort": dict,
     "BatchBuilder.append": lambda: {"value": b""},
+    "BatchBuilder.append_many": lambda: {"values": [b""]},
     "BatchBuilder.append_control": lambda: {"type": 0, "value": b"\0\0\0\0\0\0"},
     "BatchBuilder.append_end_txn_marker": lambda: {"commit": True, "coordinator_epoch": 0},
     "BatchBuilder.build": dict,

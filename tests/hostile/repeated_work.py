@@ -44,6 +44,7 @@ def _write() -> None:
         builder = recordpress.BatchBuilder(magic=magic, compression_type=codec)
         for _ in range(50):
             builder.append(b"value" * 20, key=b"key")
+        builder.append_many([b"value", bytearray(b"value")] * 200)
         builder.build()
         recordpress.BatchBuilder(magic=magic, compression_type=codec).append(b"never built")
 

@@ -195,6 +195,83 @@ def test_limit_is_exact(magic, codec, fill):
         assert size_of([*taken[:count], value], codec, magic) > limit
 
 
+def drawn_rows(source, magic, count):
+    """Arguments of `append_many`: lists, tuples, buffers and generators, with and without each."""
+    bytes_like = (bytes, bytearray) if source.random() < 0.3 else (bytes,)
+
+    def some():
+        size = source.choice((0, 3, 30, 300, 5000))
+        return source.choice(bytes_like)(source.choices(b"abcd", k=size)) if source.random() < 0.9 else None
+
+    rows = {"values": [some() for _ in range(count)], "keys": [some() for _ in range(count)]}
+    rows["timestamps"] = [source.choice((-1, T, T + source.randrange(10**6))) for _ in range(count)]
+    rows["offsets"] = sorted(source.sample(range(7, 7 + 3 * count), count))
+    if magic == 2:
+        rows["headers"] = [[("h", some())] if source.random() < 0.3 else None for _ in range(count)]
+    return {name: tuple(rows[name]) if source.random() < 0.3 else rows[name] for name in rows
+            if name == "values" or source.random() < 0.6}  # fmt: skip
+
+
+@pytest.mark.parametrize("ratio", [None, 0.4])
+@pytest.mark.parametrize(("magic", "codec"), FORMATS)
+def test_append_many_is_append_for_each(magic, codec, ratio):
+    """In one call or several, up to a limit, with every kind of argument: the same bytes, and as many records."""
+    source = random.Random(f"{magic} {codec} {ratio}")
+    for limit in (None, 0, 200, 3000, 40_000):
+        options = dict(limit=limit, base_offset=7, estimated_compression_ratio=ratio)
+        one, many = (recordpress.BatchBuilder(magic, codec, **options) for _ in range(2))
+        rows = drawn_rows(source, magic, source.choice((0, 1, 255, 256, 257, 900)))
+        count, taken = len(rows["values"]), 0
+        names = {"values": "value", "keys": "key", "timestamps": "timestamp", "headers": "headers", "offsets": "offset"}
+        columns = {name: rows.get(name, [[] if name == "headers" else None] * count) for name in names}
+        if "timestamps" not in rows:
+            columns["timestamps"] = [-1] * count
+        while taken < count and one.append(**{names[name]: columns[name][taken] for name in names}):
+            taken += 1
+        half = source.choice((0, count // 2))
+        first = many.append_many(**{name: rows[name][:half] for name in rows})
+        rest = many.append_many(**{name: iter(rows[name][half:]) for name in rows}) if first == half else 0
+        assert first + rest == taken
+        assert (many.records_count, many.next_offset) == (one.records_count, one.next_offset)
+        assert many.build() == one.build()
+
+
+@pytest.mark.parametrize("codec", ["none", "lz4"])
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"values": [b"a", b"b", "c"]}, "record 2: each of values must be a bytes-like object"),
+        ({"values": [b"a"] * 3, "timestamps": [1, 1, -2]}, "record 2: .*timestamp"),
+        ({"values": [b"a"] * 3, "offsets": [4, 5, 5]}, "record 2: .*offset"),
+        ({"values": [b"a"] * 3, "headers": [None, [], [("\ud800", b"")]]}, "record 2: .*UTF-8"),
+        ({"values": [b"a"] * 3, "keys": [b"k"]}, "1 keys for 3 values"),
+    ],
+)
+def test_a_wrong_record_of_many(codec, rows, message):
+    """Where all can be read, the records before the wrong one are in the batch, which goes on."""
+    builder = recordpress.BatchBuilder(compression_type=codec)
+    with pytest.raises((recordpress.InvalidArgumentError, recordpress.ArgumentTypeError), match=message):
+        builder.append_many(**rows)
+    assert builder.records_count == (2 if "offsets" in rows else 0)
+    assert builder.append_many([b"next"]) == 1 and builder.build()
+
+
+def test_many_records_for_a_builder_that_takes_none():
+    builder = recordpress.BatchBuilder()
+    for values in (Closes(builder), (builder.append(b"") for _ in range(2))):
+        with pytest.raises(recordpress.InUseError):
+            builder.append_many(values)
+    assert builder.records_count == 0
+    with pytest.raises(recordpress.InUseError):
+        builder.append_many([b""] * 300, timestamps=[1] * 299 + [Closes(builder)])
+    assert builder.records_count == 256
+    builder.build()
+    with pytest.raises(recordpress.ClosedError):
+        builder.append_many([])
+    with pytest.raises(recordpress.InvalidArgumentError, match="control"):
+        recordpress.BatchBuilder(**CONTROL).append_many([b""])
+
+
 @pytest.mark.parametrize("codec", ["gzip", "zstd", "lz4", "snappy"])
 def test_limit_holds_where_one_stream_would_be_too_large(codec):
     """Noise compressed together with text can make the text larger: then the streams stay separate."""

@@ -66,4 +66,6 @@ cdef class BatchBuilder:
     cdef bint _compressed_fits(self) except -1
     cdef const pooled* _payload(self) except NULL
     cdef int _close(self, bytes result) except -1
+    cdef int64_t _add_rows(self, rp_record* rows, int64_t n, int64_t first) except -1
+    cdef int _refuse_records(self) except -1
     cdef int _refuse_state(self) except -1

@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from typing import Any, Final, SupportsFloat, overload
 
 from typing_extensions import Buffer, Unpack, disjoint_base
@@ -45,6 +46,14 @@ class BatchBuilder:
         headers: Headers | None = (),
         offset: Integer | None = None,
     ) -> bool: ...
+    def append_many(
+        self,
+        values: Iterable[Buffer | None],
+        keys: Iterable[Buffer | None] | None = None,
+        timestamps: Time | Iterable[Time] | None = None,
+        headers: Iterable[Headers | None] | None = None,
+        offsets: Iterable[Integer] | None = None,
+    ) -> int: ...
     def append_control(
         self, type: Integer | str, value: Buffer, timestamp: Time = -1, offset: Integer | None = None
     ) -> bool: ...

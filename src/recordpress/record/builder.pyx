@@ -7,6 +7,7 @@ from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint64_t, uint8_t
 
 from recordpress._arguments cimport choice_of, flag_of, integer_of, time_of
 from recordpress._buffers cimport InputView, pooled, pooled_free
+from recordpress._c.run cimport rp_rows
 from recordpress._c.wire cimport (
     RP_CODEC_EXPANDS, RP_CONTROL, RP_NO_MEMORY, RP_OK, RP_TRANSACTIONAL, rp_error, rp_fail, rp_record, rp_store_be16,
 )
@@ -22,8 +23,8 @@ from recordpress.record.encode cimport (
     finish_options, header_size, least_size, max_last_offset, record_size, take_producer, take_times,
     write_around,
 )
-from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit, batch_put, open_batch
-from recordpress.record.rows cimport bytes_field, encode_headers
+from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_add_run, batch_limit, batch_put, open_batch
+from recordpress.record.rows cimport ROWS, RecordRows, bytes_field, encode_headers
 
 from recordpress.errors import ArgumentTypeError, ClosedError, InUseError, InvalidArgumentError
 from recordpress.record._types import CONTROL_TYPES
@@ -303,6 +304,81 @@ cdef class BatchBuilder:
             return self._append(&row, timestamp, headers, offset)
         return self._append_views(value, key, timestamp, headers, offset)
 
+    @cython.critical_section
+    def append_many(self, values, keys=None, timestamps=None, headers=None, offsets=None):
+        """Append records, up to the first that does not fit: `append` for each, but several times as fast.
+
+        Parameters
+        ----------
+        values, keys : sequence of (bytes-like | None)
+            One per record. Without keys, all keys are null.
+        timestamps : int | datetime | str | sequence of them | None
+            One for all records, or one per record: milliseconds since 1970, a datetime with a time zone, or ISO 8601
+            text with one. None: -1, no timestamp.
+        headers : sequence of (sequence of (str, bytes-like | None) | dict | None) | None
+            Headers of each record. Magic 2 only.
+        offsets : sequence of int | None
+            Increasing; gaps are allowed. None: the next ones.
+
+        Returns
+        -------
+        int
+            How many were appended. Fewer than all: with the next one, the batch would be larger than the limit.
+
+        Raises
+        ------
+        InvalidArgumentError
+            Sequences of different lengths, and what `append` refuses; the message names the record. Records are read
+            ahead, also beyond one that does not fit: `records_count` tells how many were appended.
+        ArgumentTypeError
+            As for `append`.
+        ClosedError
+            After `build` or `abort`.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> builder = recordpress.BatchBuilder(limit=100)
+        >>> builder.append_many([b"first", b"second", b"third", b"fourth"], timestamps=1700000000000)
+        3
+        >>> builder.records_count, builder.size_in_bytes
+        (3, 100)
+        """
+        cdef rp_record rows[ROWS]
+        cdef RecordRows source
+        cdef int64_t n = 1, taken = 0
+        self._refuse_records()
+        self.state = BUSY  # while the caller's code may run
+        try:
+            source = RecordRows(values, keys, timestamps, headers, offsets, None, not self.batch.encoder.options.codec)
+            if offsets is None:
+                source.base_offset = self.next_offset
+            while n > 0 and taken == source.taken:
+                self.state = BUSY
+                n = source.next(rows, ROWS)
+                self.state = OPEN
+                taken += self._add_rows(rows, n, taken)
+        finally:
+            self.state = OPEN
+        return taken
+
+    cdef int64_t _add_rows(self, rp_record* rows, int64_t n, int64_t first) except -1:
+        """Append the rows, of which the first has this number for the caller; return how many fit."""
+        cdef rp_rows run
+        cdef int64_t i = 0
+        run.rows = rows
+        while True:
+            i = batch_add_run(&self.batch, &run, i, n)
+            if i == n:
+                return n
+            try:
+                if not self.add(&rows[i]):
+                    return i
+            except InvalidArgumentError as error:
+                error.message = f"record {first + i}: {error.message}"
+                raise
+            i += 1
+
     cdef bint _append_views(self, value, key, timestamp, headers, offset) except -1:
         """Append a record whose key or value is not bytes."""
         cdef rp_record row
@@ -317,11 +393,8 @@ cdef class BatchBuilder:
 
     @cython.final
     cdef bint _append(self, rp_record* row, timestamp, headers, offset) except -1:
-        if self.state != OPEN:
-            self._refuse_state()
-        if self.batch.encoder.options.attributes & RP_CONTROL:
-            raise InvalidArgumentError("a control batch takes control records only: append_control, "
-                                       "append_end_txn_marker", field="is_control", rule="record set builder")
+        if self.state != OPEN or self.batch.encoder.options.attributes & RP_CONTROL:
+            self._refuse_records()
         self.set_place(row, timestamp, offset)
         self.set_headers(row, headers)
         return self.add(row)
@@ -578,6 +651,15 @@ cdef class BatchBuilder:
         if self.state != OPEN:
             self._refuse_state()
         self._close(b"")
+
+    cdef int _refuse_records(self) except -1:
+        """Raise an error for a builder that takes no records but those of control batches, or none."""
+        if self.state != OPEN:
+            self._refuse_state()
+        if self.batch.encoder.options.attributes & RP_CONTROL:
+            raise InvalidArgumentError("a control batch takes control records only: append_control, "
+                                       "append_end_txn_marker", field="is_control", rule="record set builder")
+        return 0
 
     cdef int _refuse_state(self) except -1:
         if self.state == BUSY:
