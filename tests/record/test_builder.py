@@ -248,7 +248,7 @@ def test_append_many_is_append_for_each(magic, codec, ratio):
     ],
 )
 def test_a_wrong_record_of_many(codec, rows, message):
-    """Where all can be read, the records before the wrong one are in the batch, which goes on."""
+    """Where all can be read, the records before the wrong one are in the batch, which takes more."""
     builder = recordpress.BatchBuilder(compression_type=codec)
     with pytest.raises((recordpress.InvalidArgumentError, recordpress.ArgumentTypeError), match=message):
         builder.append_many(**rows)

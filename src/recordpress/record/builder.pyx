@@ -653,7 +653,7 @@ cdef class BatchBuilder:
         self._close(b"")
 
     cdef int _refuse_records(self) except -1:
-        """Raise an error for a builder that takes no records but those of control batches, or none."""
+        """Raise an error for a builder that is closed or in use, or takes control records only."""
         if self.state != OPEN:
             self._refuse_state()
         if self.batch.encoder.options.attributes & RP_CONTROL:
