@@ -341,8 +341,8 @@ cdef class BatchBuilder:
         >>> builder = recordpress.BatchBuilder(limit=100)
         >>> builder.append_many([b"first", b"second", b"third", b"fourth"], timestamps=1700000000000)
         3
-        >>> builder.records_count, builder.size_in_bytes
-        (3, 100)
+        >>> builder.records_count, len(builder.build())
+        (3, 98)
         """
         cdef rp_record rows[ROWS]
         cdef RecordRows source
