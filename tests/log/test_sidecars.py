@@ -297,6 +297,27 @@ def test_lookup() -> None:
     assert [times.lookup(target) for target in (49, 50, 59, 60)] == [(-1, 1000), (50, 1005), (50, 1005), (60, 1009)]
 
 
+@pytest.mark.parametrize("rows", [0, 1, 2047, 2048, 2049, 3071, 3072, 3073, 6144])
+@pytest.mark.parametrize(("read", "layout"), [(read_offset_index, ">ii"), (read_time_index, ">qi")])
+def test_indexes_of_active_segments(read: Callable[..., Any], layout: str, rows: int) -> None:
+    """A broker fills them up with zeros, whose blocks are skipped; nothing may follow the first of them."""
+    size = struct.calcsize(layout)
+    entries = b"".join(struct.pack(layout, number + 1, number + 1) for number in range(rows))
+    for zeros in (0, size, 24576, 24576 + size, (10 << 20) // size * size - len(entries)):
+        index = read(entries + bytes(zeros), 1000)
+        assert len(index) * size + index.padding == len(entries) + zeros
+        if rows:
+            assert list(index) == list(read(entries, 1000))
+        else:
+            assert len(index) == (zeros > 0)  # entry 0 may be zeros
+        for at in {size, zeros // 2, zeros - 1} if zeros > 2 * size and rows else ():  # not the first of the zeros
+            damaged = bytearray(entries + bytes(zeros))
+            damaged[len(entries) + at] = 1
+            with pytest.raises(recordpress.CorruptRecordError) as caught:
+                read(bytes(damaged), 1000)
+            assert caught.value.position == len(entries) + at // size * size
+
+
 def test_indexes_are_sequences() -> None:
     index = read_offset_index(OFFSETS.pack(5, 100) + OFFSETS.pack(9, 200) + bytes(16), 1000)
     assert (len(index), index.padding, index[-1], index[:1]) == (2, 16, (1009, 200), [(1005, 100)])

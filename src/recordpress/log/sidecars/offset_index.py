@@ -120,7 +120,7 @@ def read_offset_index(source: SidecarSource, base_offset: int | None = None) -> 
     >>> list(read_offset_index(bytes.fromhex("0000007800001040"), base_offset=1000))
     [OffsetPosition(offset=1120, position=4160)]
     """
-    sidecar, base = read_index(source, base_offset, ENTRY_SIZE, "offset", _RULE)
+    sidecar, base, size = read_index(source, base_offset, ENTRY_SIZE, "offset", _RULE)
     fields = array("i", sidecar.data)
     if sys.byteorder == "little":
         fields.byteswap()
@@ -129,7 +129,7 @@ def read_offset_index(source: SidecarSource, base_offset: int | None = None) -> 
     del offsets[count:], positions[count:]
     for values, name, shift in ((offsets, "offset", 0), (positions, "position", 4)):
         _check_ascent(sidecar, values, name, shift)
-    return OffsetIndex(base, offsets, positions, len(sidecar.data) - count * ENTRY_SIZE)
+    return OffsetIndex(base, offsets, positions, size - count * ENTRY_SIZE)
 
 
 def _check_ascent(sidecar: Sidecar, values: array[int], name: str, shift: int) -> None:

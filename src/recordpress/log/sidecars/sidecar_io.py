@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # Kafka's largest index by default is 10 MiB (segment.index.bytes); a snapshot has 46 bytes per producer.
 LARGEST_SIDECAR = 256 << 20
 
+_ZEROS = bytes(24 << 10)  # whole entries of 8 or 12 bytes
+
 _Entry = TypeVar("_Entry")
 _LEADING_DIGITS = re.compile("[0-9]{1,20}(?![0-9])")
 
@@ -176,13 +178,17 @@ class Index(Sequence[_Entry]):
 
 def read_index(
     source: SidecarSource, base_offset: int | None, entry_size: int, field: str, rule: str
-) -> tuple[Sidecar, int]:
-    """Read an index of complete entries; return it with its segment's base offset."""
+) -> tuple[Sidecar, int, int]:
+    """Read an index of complete entries; return it without blocks of zeros at its end, with its segment's base offset
+    and its size. A broker fills up the indexes of each active segment, usually to 10 MiB."""
     sidecar = read_sidecar(source, rule)
     size = len(sidecar.data)
     if size % entry_size:
         raise sidecar.corrupt(f"the size {size} is not a multiple of {entry_size}", size, field, rule)
-    return sidecar, sidecar.base_offset(base_offset)
+    base, end = sidecar.base_offset(base_offset), size
+    while end > len(_ZEROS) and sidecar.data.endswith(_ZEROS, 0, end):
+        end -= len(_ZEROS)
+    return sidecar._replace(data=sidecar.data[:end]), base, size
 
 
 def count_entries(sidecar: Sidecar, entries: Sequence[Any], zero: Any, entry_size: int, field: str, rule: str) -> int:

@@ -117,14 +117,14 @@ def read_time_index(source: SidecarSource, base_offset: int | None = None) -> Ti
     >>> list(read_time_index(bytes.fromhex("0000018bcfe5680000000078"), base_offset=1000))
     [TimestampOffset(timestamp=1700000000000, offset=1120)]
     """
-    sidecar, base = read_index(source, base_offset, ENTRY_SIZE, "timestamp", _RULE)
+    sidecar, base, size = read_index(source, base_offset, ENTRY_SIZE, "timestamp", _RULE)
     entries = list(_ENTRY.iter_unpack(sidecar.data))
     count = count_entries(sidecar, entries, (0, 0), ENTRY_SIZE, "timestamp", _RULE)
     del entries[count:]
     _check_ascent(sidecar, entries)
     timestamps = array("q", (timestamp for timestamp, _ in entries))
     offsets = array("i", (offset for _, offset in entries))
-    return TimeIndex(base, timestamps, offsets, len(sidecar.data) - count * ENTRY_SIZE)
+    return TimeIndex(base, timestamps, offsets, size - count * ENTRY_SIZE)
 
 
 def _check_ascent(sidecar: Sidecar, entries: list[tuple[int, int]]) -> None:
