@@ -97,7 +97,7 @@ for _set in ("small10000", "apache5000"):
     _row("accumulator append", _set, ("none",), builder=(0.8,))
 _row("estimator update", "ratios", ("none",), per_second=(1e7,))
 _row("append one by one", "apache5000", ("none", "lz4", "zstd"), aiokafka=(1.5, 8, 2))
-_row("append many", "apache5000", ("none",), limit=(28,))
+_row("append many", "apache5000", ("none",), limit=(50,))
 _row(
     "records as objects", "apache5000", FIVE, limit=(85,) * 5, aiokafka=(1.6, 2.5, 2, 1.3, 1.8), kafka_python=(12,) * 5
 )
