@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.spark]
 from pyspark import cloudpickle
 
 from recordpress.log import reindex
+from recordpress.log.growing import ends_by_offsets
 from recordpress.spark import KafkaLogDataSource, _stream
 
 limits: Any = pytest.importorskip("pyspark.sql.streaming.datasource", reason="Spark before 4.2 has no limits")
@@ -251,7 +252,7 @@ def test_shares_are_fair(most: int) -> None:
     total = sum(sizes.values())
     batches = 0
     while at != sizes:
-        then = _stream.by_offsets({key: (at[key], end) for key, end in sizes.items()}, most)
+        then = ends_by_offsets({key: (at[key], end) for key, end in sizes.items()}, most)
         assert all(then[key] > at[key] or at[key] == end for key, end in sizes.items())
         assert all(then[key] <= end for key, end in sizes.items())
         left = sum(sizes.values()) - sum(at.values())

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple, TypeAlias
 
 from recordpress.codecs import CodecRegistry
 from recordpress.log._end_offset import end_offset
@@ -21,7 +22,9 @@ from recordpress.log._open import found_at
 from recordpress.log._part_isolation import isolation_of_part
 from recordpress.log._segment import Partition, Segment, size_of
 
-__all__ = ["SegmentRange", "after_gap", "end_by_bytes", "partitions_at", "readable_end", "segment_ranges"]
+__all__ = ["Key", "after_gap", "ends_by_offsets", "ends_by_segments", "partitions_at", "readable_end", "segment_ranges"]
+
+Key: TypeAlias = tuple[str, int]  # topic and partition
 
 
 class SegmentRange(NamedTuple):
@@ -97,3 +100,55 @@ def end_by_bytes(part: SegmentRange, most_bytes: int) -> tuple[int, int]:
         if part.start <= entry.offset < part.end - 1:
             return entry.offset + 1, entry.position - begin
     return part.end, until - begin
+
+
+def ends_by_offsets(ranges: dict[Key, tuple[int, int]], most: int) -> dict[Key, int]:
+    """Give each partition its share of `most` offsets (KafkaMicroBatchStream.rateLimit)."""
+    total = sum(end - first for first, end in ranges.values())
+    if total <= most:
+        return {key: end for key, (_, end) in ranges.items()}
+    found = {}
+    for key, (first, end) in ranges.items():
+        share = most * (end - first) // total
+        found[key] = min(end, first + max(share, 1))
+    return found
+
+
+def ends_by_segments(
+    readable: dict[Key, tuple[Partition, int, int]], *, most_files: int | None = None, most_bytes: int | None = None
+) -> dict[Key, int]:
+    """Take segments up to a limit, the oldest first; the first segment counts even if it is too large."""
+    parts = {key: segment_ranges(*one) for key, one in readable.items()}
+    ends = {key: first for key, (_, first, _) in readable.items()}
+    waiting = [_next_in_age(key, found, 0) for key, found in parts.items() if found]
+    heapify(waiting)
+    files, left = 0, most_bytes
+    while waiting and files != most_files:
+        _, _, key, number = heappop(waiting)
+        part = parts[key][number]
+        end = part.end
+        if left is not None:
+            end, size = end_by_bytes(part, max(left, 1))
+            if files and size > left:
+                break
+            left -= size
+        ends[key] = end
+        files += 1
+        if end == part.end and number + 1 < len(parts[key]):
+            heappush(waiting, _next_in_age(key, parts[key], number + 1))
+    return _partitions_without_segments(ends, readable)
+
+
+def _next_in_age(key: Key, parts: Sequence[SegmentRange], number: int) -> tuple[float, int, Key, int]:
+    """Order segments by the time when they were written; of the same time, take the partition that lags most first."""
+    return parts[number].segment.modified or 0.0, number - len(parts), key, number
+
+
+def _partitions_without_segments(
+    ends: dict[Key, int], readable: dict[Key, tuple[Partition, int, int]]
+) -> dict[Key, int]:
+    """Count partitions with no segments left as fully read."""
+    for key, (partition, _, end) in readable.items():
+        if not segment_ranges(partition, ends[key], end):
+            ends[key] = end
+    return ends

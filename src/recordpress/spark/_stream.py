@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from heapq import heapify, heappop, heappush
 from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
@@ -17,7 +16,15 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from recordpress.errors import CorruptRecordError, InvalidArgumentError
 from recordpress.log import Partition, end_offset
-from recordpress.log.growing import SegmentRange, after_gap, end_by_bytes, partitions_at, readable_end, segment_ranges
+from recordpress.log.growing import (
+    Key,
+    after_gap,
+    ends_by_offsets,
+    ends_by_segments,
+    partitions_at,
+    readable_end,
+    segment_ranges,
+)
 from recordpress.log.splits import with_checks
 from recordpress.spark._offsets import Range
 from recordpress.spark._stores import located
@@ -32,7 +39,6 @@ except ImportError:  # before 4.2
 _LOGGER = logging.getLogger("recordpress.spark")
 
 Offsets: TypeAlias = dict[str, dict[str, int]]
-Key: TypeAlias = tuple[str, int]
 
 
 class Reader(Protocol):
@@ -204,12 +210,12 @@ class GrowingLog:
 
     def _ends(self, readable: dict[Key, tuple[Partition, int, int]], limit: Any) -> dict[Key, int]:
         if isinstance(limit, limits.ReadMaxRows):
-            ends = by_offsets({key: (first, end) for key, (_, first, end) in readable.items()}, limit.max_rows)
+            ends = ends_by_offsets({key: (first, end) for key, (_, first, end) in readable.items()}, limit.max_rows)
             return {key: min(after_gap(readable[key][0], end), readable[key][2]) for key, end in ends.items()}
         if isinstance(limit, limits.ReadMaxFiles):
-            return by_segments(readable, most_files=limit.max_files)
+            return ends_by_segments(readable, most_files=limit.max_files)
         if isinstance(limit, limits.ReadMaxBytes):
-            return by_segments(readable, most_bytes=limit.max_bytes)
+            return ends_by_segments(readable, most_bytes=limit.max_bytes)
         return {key: end for key, (_, _, end) in readable.items()}
 
     def tasks(self, start: Offsets, end: Offsets) -> list[InputPartition]:
@@ -240,61 +246,6 @@ class GrowingLog:
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return self._reader.read(partition)
-
-
-# --- limits -----------------------------------------------------------------------------------------------------------
-
-
-def by_offsets(ranges: dict[Key, tuple[int, int]], most: int) -> dict[Key, int]:
-    """Give each partition its share of `most` offsets (KafkaMicroBatchStream.rateLimit)."""
-    total = sum(end - first for first, end in ranges.values())
-    if total <= most:
-        return {key: end for key, (_, end) in ranges.items()}
-    found = {}
-    for key, (first, end) in ranges.items():
-        share = most * (end - first) // total
-        found[key] = min(end, first + max(share, 1))
-    return found
-
-
-def by_segments(
-    readable: dict[Key, tuple[Partition, int, int]], *, most_files: int | None = None, most_bytes: int | None = None
-) -> dict[Key, int]:
-    """Take segments up to a limit, the oldest first; the first segment counts even if it is too large."""
-    parts = {key: segment_ranges(*one) for key, one in readable.items()}
-    ends = {key: first for key, (_, first, _) in readable.items()}
-    waiting = [_next_in_age(key, found, 0) for key, found in parts.items() if found]
-    heapify(waiting)
-    files, left = 0, most_bytes
-    while waiting and files != most_files:
-        _, _, key, number = heappop(waiting)
-        part = parts[key][number]
-        end = part.end
-        if left is not None:
-            end, size = end_by_bytes(part, max(left, 1))
-            if files and size > left:
-                break
-            left -= size
-        ends[key] = end
-        files += 1
-        if end == part.end and number + 1 < len(parts[key]):
-            heappush(waiting, _next_in_age(key, parts[key], number + 1))
-    return _partitions_without_segments(ends, readable)
-
-
-def _next_in_age(key: Key, parts: Sequence[SegmentRange], number: int) -> tuple[float, int, Key, int]:
-    """Order segments by the time when they were written; of the same time, take the partition that lags most first."""
-    return parts[number].segment.modified or 0.0, number - len(parts), key, number
-
-
-def _partitions_without_segments(
-    ends: dict[Key, int], readable: dict[Key, tuple[Partition, int, int]]
-) -> dict[Key, int]:
-    """Count partitions with no segments left as fully read."""
-    for key, (partition, _, end) in readable.items():
-        if not segment_ranges(partition, ends[key], end):
-            ends[key] = end
-    return ends
 
 
 # --- what Spark calls -------------------------------------------------------------------------------------------------
