@@ -142,9 +142,9 @@ class Context:
 
 
 class Session:
-    """As much of a session as is asked; a session of Spark Connect has no context."""
+    """As much of a session as is asked."""
 
-    def __init__(self, context: Context | None, setting: str | None = None) -> None:
+    def __init__(self, context: Context, setting: str | None = None) -> None:
         self.context, self.setting = context, setting
 
     @property
@@ -153,8 +153,13 @@ class Session:
 
     @property
     def sparkContext(self) -> Context:
-        assert self.context is not None
         return self.context
+
+
+class ConnectSession:
+    """As much of a session of Spark Connect as is asked: it has no context."""
+
+    __module__ = "pyspark.sql.connect.session"
 
 
 def test_a_session_gets_this_python(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -166,7 +171,7 @@ def test_a_session_gets_this_python(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     for context in (local, cluster):
         _environment.prepare_session(Session(context))  # type: ignore[arg-type]
     assert (local.pythonExec, cluster.pythonExec) == (sys.executable, "python3")
-    _environment.prepare_session(Session(None))  # type: ignore[arg-type]
+    _environment.prepare_session(ConnectSession())  # type: ignore[arg-type]
     with pytest.raises(
         ImportError, match=rf"^recordpress.spark: {tmp_path}/python3, which spark\.sql\.\S+ selects, has no"
     ):

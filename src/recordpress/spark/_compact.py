@@ -12,6 +12,7 @@ import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from recordpress._json_keys import camel_keys
 from recordpress.codecs.choice import CodecChoice
 from recordpress.log.copy.compact import compact_by, merge
 from recordpress.log.copy.defaults import BATCH_BYTES, DEFAULT_MAX_MESSAGE_BYTES, SEGMENT_BYTES
@@ -87,5 +88,4 @@ def compact(
     done = compact_by(
         lambda tasks: run(spark, "compact", merge, tasks), job, path, segment_bytes, include_active_segment
     )
-    names = [field.name for field in _RESULT]
-    return table(spark, [dict(zip(names, asdict(one).values(), strict=True)) for one in done], _RESULT)
+    return table(spark, [camel_keys(asdict(one)) for one in done], _RESULT)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from recordpress._arguments import choice
 from recordpress._json_keys import camel_keys
-from recordpress.log.copy.compare import Done, Work, compare_logs, digest_task
+from recordpress.log.copy.compare import compare_logs, digest_task
 from recordpress.spark._codecs import Codecs
 from recordpress.spark._jobs import OnCorrupt, Paths, opened, schema_of, task_bytes
 from recordpress.spark._run import run, table
@@ -80,10 +79,12 @@ def compare(
     choice("on_corrupt", on_corrupt, get_args(OnCorrupt))
     logs = opened(left, codecs, "left"), opened(right, codecs, "right")
 
-    def send(work: Sequence[Work]) -> Iterable[list[Done]]:
-        return run(spark, "compare", digest_task, work)
-
     found = compare_logs(
-        (left, right), logs, by == "manifests", on_corrupt == "skip", send, lambda total: task_bytes(spark, total)
+        (left, right),
+        logs,
+        by == "manifests",
+        on_corrupt == "skip",
+        lambda work: run(spark, "compare", digest_task, work),
+        lambda total: task_bytes(spark, total),
     )
     return table(spark, [camel_keys(asdict(row)) for row in found], _RESULT)

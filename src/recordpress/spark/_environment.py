@@ -40,25 +40,17 @@ def prepare() -> SparkSession | None:
         _check_packages("pyarrow")
         return None
     _check_packages(*_PACKAGES)
-    session = _active_session()
+    session = active_session()
     if session is None:
         _select_first_python()
     return session
 
 
-def prepare_active_session() -> None:
-    """Prepare the session of this thread, if there is one, for a column function."""
-    session = _active_session()
-    if session is not None:
-        prepare_session(session)
-
-
 def prepare_session(spark: SparkSession) -> None:
     """Run the workers of a local session with this Python if PYSPARK_PYTHON is not set; otherwise raise ImportError if
     its Python lacks a package."""
-    try:
-        context: Any = spark.sparkContext
-    except Exception:  # Connect has no context, and its server selects the Python
+    context = context_of(spark)
+    if context is None:  # the server selects the Python
         return
     if not _is_local(context.master):
         if _selected and os.environ.get(_VARIABLE) == _selected:
@@ -76,6 +68,11 @@ def prepare_session(spark: SparkSession) -> None:
 def is_connect(spark: SparkSession) -> bool:
     """Return whether a session is that of a client of Spark Connect."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def context_of(spark: SparkSession) -> Any:
+    """Return the context of a session, or None: a client of Spark Connect has none."""
+    return None if is_connect(spark) else spark.sparkContext
 
 
 def check_server(spark: SparkSession) -> None:
@@ -152,7 +149,7 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _active_session() -> SparkSession | None:
+def active_session() -> SparkSession | None:
     """Return the active session, without importing pyspark for it."""
     if "pyspark.sql" not in sys.modules:
         return None

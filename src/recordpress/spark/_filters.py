@@ -68,21 +68,16 @@ def _with(wanted: Wanted, kind: str, column: str, value: Any) -> Wanted:
 def _one_of(wanted: Wanted, column: str, values: tuple[Any, ...] | None) -> Wanted:
     if values is None:
         return wanted
-    if column == "topic":
-        known = wanted.topics
-        return replace(wanted, topics=frozenset(values) if known is None else known & frozenset(values))
-    numbers = wanted.partitions
-    return replace(wanted, partitions=frozenset(values) if numbers is None else numbers & frozenset(values))
+    name = f"{column}s"
+    known: Any = getattr(wanted, name)
+    both: Any = frozenset(values) if known is None else known & frozenset(values)
+    return replace(wanted, **{name: both})
 
 
 def _between(wanted: Wanted, column: str, start: int | None, end: int | None) -> Wanted:
-    if column == "offset":
-        return replace(
-            wanted, start_offset=_most(wanted.start_offset, start), end_offset=_least(wanted.end_offset, end)
-        )
-    return replace(
-        wanted, start_timestamp=_most(wanted.start_timestamp, start), end_timestamp=_least(wanted.end_timestamp, end)
-    )
+    first, last = f"start_{column}", f"end_{column}"
+    bounds: dict[str, Any] = {first: _most(getattr(wanted, first), start), last: _least(getattr(wanted, last), end)}
+    return replace(wanted, **bounds)
 
 
 def _floor(time: datetime) -> int:

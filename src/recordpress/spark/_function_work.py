@@ -26,6 +26,7 @@ from recordpress.spark.schema import arrow_schema, as_column
 
 SET_COLUMNS = ("key", "value", "offset", "timestamp", "timestampType", "headers")
 VALUE_FORMATS = ("avro", "json", "protobuf")
+_NO_RECORDS = pa.array([], pa.struct(list(arrow_schema(SET_COLUMNS))))
 _AT_ONCE = 16 << 20  # bytes of results after which an array ends
 
 
@@ -142,7 +143,8 @@ class ReadSet:
     nulls: bool
 
     def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
-        _check_type(values.type, _is_binary, "read_record_set takes a column of binary")
+        is_accepted = pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type)
+        _check_type(values.type, is_accepted, "read_record_set takes a column of binary")
 
         def one(value: pa.Scalar) -> pa.StructArray:
             columns = read_columns(
@@ -165,18 +167,14 @@ def _struct_of(batches: Iterable[pa.RecordBatch]) -> pa.StructArray:
         pa.StructArray.from_arrays([as_column(batch.column(one.name), one) for one in schema], fields=list(schema))
         for batch in batches
     ]
-    return pa.concat_arrays([_no_records(), *structs])
-
-
-def _no_records() -> pa.StructArray:
-    return pa.array([], pa.struct(list(arrow_schema(SET_COLUMNS))))
+    return pa.concat_arrays([_NO_RECORDS, *structs])
 
 
 def _lists(found: list[pa.StructArray | None]) -> pa.ListArray:
     ends = [0]
     for one in found:
         ends.append(ends[-1] + (0 if one is None else len(one)))
-    structs = pa.concat_arrays([_no_records(), *(one for one in found if one is not None)])
+    structs = pa.concat_arrays([_NO_RECORDS, *(one for one in found if one is not None)])
     field = pa.field("element", structs.type)
     mask = pa.array([one is None for one in found], pa.bool_())
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), structs, type=pa.list_(field), mask=mask)
@@ -189,29 +187,18 @@ class WriteSet:
     nulls: bool
 
     def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
-        _check_type(values.type, _is_list_of_structs, "write_record_set takes a column of array<struct>")
+        is_accepted = pa.types.is_list(values.type) and pa.types.is_struct(values.type.value_type)
+        _check_type(values.type, is_accepted, "write_record_set takes a column of array<struct>")
 
         def one(records: pa.Scalar) -> bytes:
             return write_columns(records.values, **self.codec.options, coerce_timestamps=self.coerce_timestamps)
 
-        return _one_by_one(one, values, _binaries, self.nulls)
+        return _one_by_one(one, values, partial(pa.array, type=pa.binary()), self.nulls)
 
 
-def _is_binary(type: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(type) or pa.types.is_large_binary(type))
-
-
-def _is_list_of_structs(type: pa.DataType) -> bool:
-    return bool(pa.types.is_list(type) and pa.types.is_struct(type.value_type))
-
-
-def _check_type(type: pa.DataType, is_accepted: Callable[[pa.DataType], bool], sentence: str) -> None:
-    if not is_accepted(type) and not pa.types.is_null(type):
+def _check_type(type: pa.DataType, is_accepted: bool, sentence: str) -> None:
+    if not is_accepted and not pa.types.is_null(type):
         raise ArgumentTypeError(f"{sentence}, not of Arrow type {type}"[:1000], field="column")
-
-
-def _binaries(found: list[bytes | None]) -> pa.Array:
-    return pa.array(found, pa.binary())
 
 
 def _one_by_one(

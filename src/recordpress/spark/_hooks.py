@@ -23,7 +23,6 @@ _FORMATS = {
     ("pyspark.sql.connect.streaming.readwriter", "DataStreamWriter"): "_session",
 }
 
-_started: WeakSet[SparkSession] = WeakSet()
 _registered: WeakSet[SparkSession] = WeakSet()
 
 
@@ -39,11 +38,9 @@ def watch() -> None:
     def started(self: Any) -> SparkSession:
         session: SparkSession = start(self)
         _wrap_formats()  # the modules of Spark Connect take a second to load, so others do without them
-        if session not in _started:
-            from recordpress.spark._session import add_functions
+        from recordpress.spark._session import add_functions
 
-            _started.add(session)
-            add_functions(session)
+        add_functions(session)
         return session
 
     builder.getOrCreate = started

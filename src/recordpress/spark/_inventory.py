@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from recordpress._arguments import check_flags
-from recordpress.log import LogStats, Share, stats_of
+from recordpress.log import LogStats, stats_of
 from recordpress.log.splits import TaskSplits
 from recordpress.spark._codecs import Codecs
 from recordpress.spark._jobs import Paths, opened, schema_of, tasks
@@ -69,22 +69,19 @@ def inventory(spark: SparkSession, src: Paths, *, full: bool = False, codecs: Co
     check_flags(full=full)
     work = tasks(spark, opened(src, codecs), most=HEADER_TASK_BYTES, whole_segments=not full)
     totals: dict[Key, LogStats] = {}
-    for found in run(spark, "inventory", _full if full else _sampled, work):
+    for found in run(spark, "inventory", _stats, [(task, full) for task in work]):
         for key, stats in found:
             totals.setdefault(key, LogStats()).merge(stats)
     return table(spark, [_row(key, stats) for key, stats in totals.items()], _RESULT)
 
 
-def _full(task: TaskSplits) -> list[tuple[Key, LogStats]]:
-    return [((one.topic, one.partition, one.url), stats_of(one.located(), full=True)) for one in task]
-
-
-def _sampled(task: TaskSplits) -> list[tuple[Key, LogStats]]:
-    return [((one.topic, one.partition, one.url), stats_of(one.located())) for one in task]
+def _stats(work: tuple[TaskSplits, bool]) -> list[tuple[Key, LogStats]]:
+    task, full = work
+    return [((one.topic, one.partition, one.url), stats_of(one.located(), full=full)) for one in task]
 
 
 def _row(key: Key, stats: LogStats) -> dict[str, Any]:
-    of_records = _total(stats.codecs.values())
+    batches, records = (sum(getattr(one, name) for one in stats.codecs.values()) for name in ("batches", "records"))
     return {
         "topic": key[0],
         "partition": key[1],
@@ -92,7 +89,7 @@ def _row(key: Key, stats: LogStats) -> dict[str, Any]:
         "bytes": stats.size,
         "batches": stats.seen.batches,
         "records": stats.seen.records,
-        "recordsPerBatch": of_records.records / of_records.batches if of_records.batches else None,
+        "recordsPerBatch": records / batches if batches else None,
         "codecs": [(name, share.to_dict() | {"ratio": stats.ratio(name)}) for name, share in stats.codecs.items()],
         "magics": [(magic, share.to_dict()) for magic, share in stats.magics.items()],
         "depths": [(depth, share.to_dict()) for depth, share in sorted(stats.depths.items())],
@@ -103,12 +100,3 @@ def _row(key: Key, stats: LogStats) -> dict[str, Any]:
         "sampled": stats.sampled,
         "findings": [str(finding) for finding in stats.findings],
     }
-
-
-def _total(shares: Any) -> Share:
-    found = Share()
-    for share in shares:
-        found.batches += share.batches
-        found.bytes += share.bytes
-        found.records += share.records
-    return found

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 OnCorrupt: TypeAlias = Literal["raise", "skip"]
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 
-
 _TYPES = {
     "array<string>": pa.list_(pa.string()),
     "boolean": pa.bool_(),

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Literal, NoReturn, TypeAlias
 
-from recordpress._arguments import INT32_MAX, INT64_MAX, shown_value
+from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress.errors import InvalidArgumentError
 from recordpress.log import Partition, end_offset
 from recordpress.log.splits import Found, offset_of_timestamp
-from recordpress.spark._option import Option
+from recordpress.spark._option import Option, choice, json_value, wrong_json
 
 _LOGGER = logging.getLogger("recordpress.spark")
 _EARLIEST, _LATEST = -2, -1  # in JSON, as in Spark's
@@ -119,10 +118,10 @@ def _check_pattern(pattern: str) -> None:
 
 def _assigned(text: str) -> dict[str, frozenset[int]]:
     example = '{"orders": [0, 1]}'
-    read = _json("assign", text, example)
+    read = json_value("assign", text, dict, example)
     for numbers in read.values():
         if not isinstance(numbers, list) or not all(_is_number(one, 0, INT32_MAX) for one in numbers):
-            raise _wrong("assign", text, example)
+            raise wrong_json("assign", text, example)
     return {topic: frozenset(numbers) for topic, numbers in read.items()}
 
 
@@ -149,13 +148,10 @@ class Bounds:
 
     def refuse_latest(self) -> None:
         """Raise an error for a start at the end, which only streams accept."""
-        if self.start.kind == "latest":
+        by_partition = self.start.by_partition.values() if self.start.kind == "offsets" else ()
+        if self.start.kind == "latest" or _LATEST in by_partition:
             raise InvalidArgumentError(
-                "option startingOffsets cannot be latest in a batch query", field="startingOffsets"
-            )
-        if self.start.kind == "offsets" and _LATEST in self.start.by_partition.values():
-            raise InvalidArgumentError(
-                "option startingOffsets cannot be -1 (latest) in a batch query", field="startingOffsets"
+                "option startingOffsets cannot be latest, or -1, in a batch query", field="startingOffsets"
             )
 
     def first_offset(self, partition: Partition, end: int) -> int:
@@ -226,9 +222,7 @@ def parse_bounds(text: Text) -> Bounds:
     """Parse the options for offsets and timestamps."""
     name = "startingOffsetsByTimestampStrategy"
     given = text(name)
-    strategy = "error" if given is None else given.lower()
-    if strategy not in ("error", "latest"):
-        raise InvalidArgumentError(f"option {name} must be error or latest, not {shown_value(given)}", field=name)
+    strategy = "error" if given is None else choice("error", "latest")(name, given)
     return Bounds(_bound(text, "starting"), _bound(text, "ending"), strategy == "latest")
 
 
@@ -259,31 +253,17 @@ def _bound(text: Text, side: str) -> Bound:
 
 
 def _by_partition(name: str, text: str, least: int, example: str) -> dict[tuple[str, int], int]:
-    read = _json(name, text, example)
+    read = json_value(name, text, dict, example)
     found = {}
     for topic, numbers in read.items():
         if not isinstance(numbers, dict):
-            raise _wrong(name, text, example)
+            raise wrong_json(name, text, example)
         for number, value in numbers.items():
             is_partition = number.isascii() and number.isdigit() and len(number) <= 10
             if not is_partition or not _is_number(value, least, INT64_MAX):
-                raise _wrong(name, text, example)
+                raise wrong_json(name, text, example)
             found[topic, int(number)] = value
     return found
-
-
-def _json(name: str, text: str, example: str) -> dict[str, Any]:
-    try:
-        read = json.loads(text)
-    except (ValueError, RecursionError):
-        raise _wrong(name, text, example) from None
-    if not isinstance(read, dict):
-        raise _wrong(name, text, example)
-    return read
-
-
-def _wrong(name: str, text: str, example: str) -> InvalidArgumentError:
-    return InvalidArgumentError(f"option {name} must be JSON like {example}, not {shown_value(text)}", field=name)
 
 
 def _is_number(value: object, least: int, most: int) -> bool:

@@ -62,14 +62,6 @@ def values_of(kind: type, given: RawOptions) -> dict[str, Any]:
     return {one.name: one.metadata["read"](given) for one in fields(kind)}
 
 
-def reject_only(options: Any, only: Only, reason: str) -> None:
-    """Raise an error for an option of another kind of query."""
-    for one in fields(options):
-        row = one.metadata["rows"][0]
-        if row.only == only and getattr(options, one.name) != one.default:
-            raise InvalidArgumentError(f"option {row.name} {reason}", field=row.name)
-
-
 def documented(kind: _Class) -> _Class:
     """Insert the options into the docstring of a class, before its examples."""
     lines = ["Attributes", "----------"]
@@ -132,6 +124,22 @@ def number(most: int, least: int = 1) -> Parse:
     return parse
 
 
+def json_value(name: str, value: str, kind: type, example: str) -> Any:
+    """Parse JSON whose outermost value is a list or a dict."""
+    try:
+        read = json.loads(value)
+    except (ValueError, RecursionError):
+        read = None
+    if not isinstance(read, kind):
+        raise wrong_json(name, value, example)
+    return read
+
+
+def wrong_json(name: str, value: str, example: str) -> InvalidArgumentError:
+    """Return the error of an option whose JSON has another form than the example."""
+    return InvalidArgumentError(f"option {name} must be JSON like {example}, not {shown_value(value)}", field=name)
+
+
 def codecs(name: str, value: str) -> CodecRegistry | None:
     """Import the codecs at these paths."""
     try:
@@ -183,12 +191,8 @@ class RawOptions:
 
 def _paths(value: str) -> list[str]:
     """Parse several paths, as Spark passes them."""
-    try:
-        read = json.loads(value)
-    except (ValueError, RecursionError):
-        read = None
-    if not isinstance(read, list) or not all(isinstance(path, str) for path in read):
-        raise InvalidArgumentError(
-            f'option paths must be JSON like ["/logs", "s3://bucket/logs"], not {shown_value(value)}', field="paths"
-        )
+    example = '["/logs", "s3://bucket/logs"]'
+    read: list[str] = json_value("paths", value, list, example)
+    if not all(isinstance(path, str) for path in read):
+        raise wrong_json("paths", value, example)
     return read

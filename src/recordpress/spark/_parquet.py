@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import RawIOBase
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote
 
@@ -24,9 +25,9 @@ from recordpress.files import FileSystem, Writer
 from recordpress.log import Finding
 from recordpress.log.copy.tasks import complete_directory, refuse_taken
 from recordpress.log.partition_read import IsolationLevel
-from recordpress.log.splits import LogSplit, ReadOptions, TaskSplits, plan, read_split
+from recordpress.log.splits import LogSplit, ReadOptions, TaskSplits, read_split
 from recordpress.spark._codecs import Codecs
-from recordpress.spark._jobs import OnCorrupt, Paths, opened, schema_of, task_bytes
+from recordpress.spark._jobs import OnCorrupt, Paths, opened, schema_of, tasks
 from recordpress.spark._run import run, table
 from recordpress.spark.options import known_columns
 from recordpress.spark.schema import arrow_schema, as_column, column_names
@@ -119,16 +120,14 @@ def to_parquet(
         isolation_level=isolation_level, on_corrupt=on_corrupt, timestamp_unit="us", batch_bytes=_FETCH_BYTES
     )
     log = opened(src, codecs)
-    total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     refuse_taken(dst)  # before Spark is asked for anything
-    tasks = plan(log.partitions, task_bytes(spark, total), committed=isolation_level == "read_committed")
+    work = tasks(spark, log, by_state=isolation_level == "read_committed")
     if dry_run:
-        return table(spark, [_planned(split) for task in tasks for split in task], _PLAN)
-    with complete_directory(dst) as work:
-        target = _Target(work.files, work.path, names, compression, reading)
-        done = run(spark, "to_parquet", _write, [(target, task) for task in tasks])
-    rows = [row for found in done for row in found]
-    return table(spark, rows, _RESULT)
+        return table(spark, [_planned(split) for task in work for split in task], _PLAN)
+    with complete_directory(dst) as directory:
+        target = _Target(directory.files, directory.path, names, compression, reading)
+        done = run(spark, "to_parquet", _write, [(target, task) for task in work])
+    return table(spark, [row for found in done for row in found], _RESULT)
 
 
 def _names_of(columns: object) -> tuple[str, ...]:
@@ -186,18 +185,16 @@ def _write_file(target: _Target, split: LogSplit, first: pa.Table, rest: Iterato
 
 
 def _planned(split: LogSplit) -> dict[str, Any]:
-    return {
-        "topic": split.topic,
-        "partition": split.partition,
-        "file": _place(split),
-        "sourceBytes": split.size,
-    }
+    return {"topic": split.topic, "partition": split.partition, "file": _place(split), "sourceBytes": split.size}
 
 
 def _place(split: LogSplit) -> str:
+    """Return a path that is the same for every attempt: splits of a partition have different starts."""
     topic = _NO_TOPIC if split.topic is None else quote(split.topic, safe="")
     number = _NO_TOPIC if split.partition is None else str(split.partition)
-    return f"topic={topic}/partition={number}/{_name(split)}"
+    first = max(split.segments[0].base_offset, split.start_offset or 0)
+    part = f"-{split.start}" if split.start else ""
+    return f"topic={topic}/partition={number}/{first:020d}{part}.parquet"
 
 
 def _write_groups(target: _Target, sink: _Sink, first: pa.Table, rest: Iterator[pa.Table]) -> tuple[int, pa.Table]:
@@ -219,12 +216,6 @@ def _write_groups(target: _Target, sink: _Sink, first: pa.Table, rest: Iterator[
     return records, last
 
 
-def _name(split: LogSplit) -> str:
-    """Return a name that is the same for every attempt: splits of a partition have different starts."""
-    part = f"-{split.start}" if split.start else ""
-    return f"{max(split.segments[0].base_offset, split.start_offset or 0):020d}{part}.parquet"
-
-
 def _row_groups(target: _Target, split: LogSplit, findings: list[Finding]) -> Iterator[pa.Table]:
     names = tuple(dict.fromkeys((*target.columns, "offset")))
     schema = arrow_schema(names)
@@ -240,10 +231,8 @@ def _row_groups(target: _Target, split: LogSplit, findings: list[Finding]) -> It
         yield pa.Table.from_batches(batches)
 
 
-class _Sink:
+class _Sink(RawIOBase):
     """File object for pyarrow over a `Writer`."""
-
-    closed = False
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -258,17 +247,5 @@ class _Sink:
     def tell(self) -> int:
         return self.position
 
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
     def writable(self) -> bool:
         return True
-
-    def readable(self) -> bool:
-        return False
-
-    def seekable(self) -> bool:
-        return False

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark.errors import PythonException
 
 from recordpress.log.copy.tasks import grouped
-from recordpress.spark._environment import prepare_session
+from recordpress.spark._environment import context_of, prepare_session
 from recordpress.spark._without_recordpress import error_of_worker, opener
 
 if TYPE_CHECKING:
@@ -46,12 +46,8 @@ def run(spark: SparkSession, what: str, work: Callable[[_Item], _Result], items:
 @contextmanager
 def _described(spark: SparkSession, text: str) -> Iterator[None]:
     """Describe this thread's jobs in Spark's UI, unless the caller does or a client of Spark Connect runs them."""
-    try:
-        context: Any = spark.sparkContext
-    except Exception:  # Connect has no context; its error has another class
-        yield
-        return
-    is_ours = context.getLocalProperty(_DESCRIPTION) is None
+    context = context_of(spark)
+    is_ours = context is not None and context.getLocalProperty(_DESCRIPTION) is None
     if is_ours:
         context.setJobDescription(text)
     try:

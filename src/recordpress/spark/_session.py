@@ -8,7 +8,7 @@ from weakref import WeakSet
 
 from pyspark.sql.datasource import DataSource
 
-from recordpress.spark._environment import check_server, is_connect, prepare_session
+from recordpress.spark._environment import check_server, context_of, is_connect, prepare_session
 from recordpress.spark._without_recordpress import maker_of
 from recordpress.spark.datasource import KafkaLogDataSource
 from recordpress.spark.functions import register_functions
@@ -25,10 +25,8 @@ def parallelism_of(spark: SparkSession) -> int | None:
     text = spark.conf.get("spark.default.parallelism", "")
     if text:
         return int(text)
-    try:
-        return int(spark.sparkContext.defaultParallelism)
-    except Exception:  # Connect has no context; its error has another class
-        return _planned_parallelism(spark)
+    context = context_of(spark)
+    return _planned_parallelism(spark) if context is None else int(context.defaultParallelism)
 
 
 def _planned_parallelism(spark: SparkSession) -> int | None:

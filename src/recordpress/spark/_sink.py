@@ -50,29 +50,25 @@ _TYPES = {
 def check_schema(schema: StructType, options: WriteOptions) -> None:
     """Raise an error for columns that a record does not have, and for missing ones."""
     accepted = "; ".join(f"{name} {' or '.join(types)}" for name, types in _TYPES.items())
-    for column in schema.fields:
-        kind = column.dataType.simpleString()
-        if (column.name, kind) == ("timestamp", "timestamp_ntz"):
+    for field in schema.fields:
+        kind = field.dataType.simpleString()
+        if (field.name, kind) == ("timestamp", "timestamp_ntz"):
             raise InvalidArgumentError(
                 "column timestamp has no time zone: df.withColumn('timestamp', df.timestamp.cast('timestamp')) takes "
                 "that of the session",
                 field="schema",
             )
-        if kind not in _TYPES.get(column.name, ()):
-            what = "not a column of a record:" if column.name not in _TYPES else "wrong type of column"
-            raise InvalidArgumentError(f"{what} {column.name} {kind}; accepted are {accepted}"[:1000], field="schema")
+        if kind not in _TYPES.get(field.name, ()):
+            what = "not a column of a record:" if field.name not in _TYPES else "wrong type of column"
+            raise InvalidArgumentError(f"{what} {field.name} {kind}; accepted are {accepted}"[:1000], field="schema")
     names = schema.fieldNames()
     if len(set(names)) < len(names):
         raise InvalidArgumentError("each column may occur once", field="schema")
     if "value" not in names:
         raise InvalidArgumentError(f"the column value is missing; accepted are {accepted}", field="schema")
-    if "topic" not in names and options.topic is None:
-        raise InvalidArgumentError("no topic: add the column topic or the option topic", field="topic")
-    if "partition" not in names and options.partitions is None:
-        raise InvalidArgumentError(
-            "no partition: add the column partition or the option partitions",
-            field="partitions",
-        )
+    for column, option, given in (("topic", "topic", options.topic), ("partition", "partitions", options.partitions)):
+        if column not in names and given is None:
+            raise InvalidArgumentError(f"no {column}: add the column {column} or the option {option}", field=option)
 
 
 @dataclass

@@ -13,14 +13,7 @@ import pyarrow.compute as pc
 from recordpress.columns import write_columns
 from recordpress.errors import InvalidArgumentError
 from recordpress.log.publish.plan import JoinedSegment
-from recordpress.log.publish.staging import (
-    SharedFile,
-    Stage,
-    StagedPartition,
-    StagedSegment,
-    check_topic,
-    is_small,
-)
+from recordpress.log.publish.staging import SharedFile, Stage, StagedPartition, StagedSegment, check_topic, is_small
 from recordpress.log.publish.task_group import TaskGroup
 from recordpress.producer import RecordTooLargeError, pack, partitions_of
 from recordpress.spark._write_options import WriteOptions
@@ -95,8 +88,9 @@ class TaskRows:
     def _by_partition(
         self, batch: pa.RecordBatch, records: pa.RecordBatch
     ) -> Iterator[tuple[tuple[str, int], pa.RecordBatch]]:
-        topics, numbers = self._topics(batch), self._partitions(batch)
-        codes = numbers if len(topics) == 1 else pc.add(pc.multiply(self._topic_codes(batch), _NUMBERS), numbers)
+        (topics, of_rows), codes = self._topics(batch), self._partitions(batch)
+        if of_rows is not None:
+            codes = pc.add(pc.multiply(of_rows, _NUMBERS), codes)
         first, last = pc.min_max(codes).values()
         if first.as_py() == last.as_py():
             yield (topics[first.as_py() // _NUMBERS], first.as_py() % _NUMBERS), records
@@ -108,23 +102,24 @@ class TaskRows:
             yield (topics[code // _NUMBERS], code % _NUMBERS), ordered.slice(start, end - start)
             start = end
 
-    def _topics(self, batch: pa.RecordBatch) -> list[str]:
+    def _topics(self, batch: pa.RecordBatch) -> tuple[list[str], pa.Array | None]:
+        """Return the topics, and the number of each row's, as int64, unless the column is missing."""
         topic = self._options.topic
         if topic is not None and "topic" not in batch.schema.names:
-            return [topic]
-        column = _filled(batch.column("topic"), topic)  # is there: the schema was checked
+            return [topic], None
+        column = batch.column("topic")  # is there: the schema was checked
+        if topic is not None:
+            column = column.fill_null(topic)
         if column.null_count:
             raise InvalidArgumentError(
                 f"row {self._rows + _first_null(column)} of its task has no topic: fill the column, or set topic",
                 field="topic",
             )
-        names: list[str] = column.dictionary_encode().dictionary.to_pylist()
+        column = column.dictionary_encode()
+        names: list[str] = column.dictionary.to_pylist()
         for name in names:
             check_topic(name)
-        return names
-
-    def _topic_codes(self, batch: pa.RecordBatch) -> pa.Array:
-        return _filled(batch.column("topic"), self._options.topic).dictionary_encode().indices.cast(pa.int64())
+        return names, column.indices.cast(pa.int64())
 
     def _partitions(self, batch: pa.RecordBatch) -> pa.Array:
         """Return the partition of each row as int64."""
@@ -277,10 +272,6 @@ def _in_order(rows: pa.Table, where: str) -> pa.Table:
         offset = offsets[pc.index(twice, True).as_py()]
         raise InvalidArgumentError(f"{where} has two rows with offset {offset}", field="offset")
     return ordered
-
-
-def _filled(column: pa.Array, value: str | None) -> pa.Array:
-    return column if value is None or not column.null_count else column.fill_null(value)
 
 
 def _first_null(column: pa.Array | None) -> int:

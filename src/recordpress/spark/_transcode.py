@@ -136,9 +136,7 @@ def transcode(
         producers=producers,
     )
     if dry_run:
-        estimate = job.run(src, dst, resume, True, None)
-        figures = estimate.to_dict()
-        return table(spark, [{name: figures[name] for name in _ESTIMATE.names}], _ESTIMATE)
+        return table(spark, [job.run(src, dst, resume, True, None).to_dict()], _ESTIMATE)
     manifest = transcode_by(
         send,
         job,

@@ -15,7 +15,6 @@ from recordpress.spark._run import run, table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-
 _CHECKS = ("file", "batch", "record")
 _RESULT = schema_of(
     "topic string, partition int, file string, position long, size long, offset long, rule string, message string, "

@@ -32,13 +32,7 @@ from recordpress.spark._filters import Wanted, wanted_by
 from recordpress.spark._offsets import Range
 from recordpress.spark._option import names_of, shown_unknown, unknown_options
 from recordpress.spark._stores import located
-from recordpress.spark._tables import (
-    are_new,
-    has_path,
-    keep_options,
-    kept_options,
-    options_of_new_table,
-)
+from recordpress.spark._tables import are_new, has_path, keep_options, kept_options, options_of_new_table
 from recordpress.spark._without_recordpress import PickledForWorkers
 from recordpress.spark.options import ReadOptions, known_columns
 from recordpress.spark.schema import (

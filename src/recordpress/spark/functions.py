@@ -16,7 +16,7 @@ import copy
 import os
 import pickle
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, get_args
 
 import pyarrow as pa
 
@@ -30,7 +30,7 @@ from recordpress.dictionaries import DictionaryCodec, DictionaryStore
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.files import named
 from recordpress.spark._codecs import Codecs, registry_of
-from recordpress.spark._environment import prepare_active_session
+from recordpress.spark._environment import active_session, prepare_session
 from recordpress.spark._function_work import (
     SET_COLUMNS,
     Chosen,
@@ -43,7 +43,6 @@ from recordpress.spark._function_work import (
     payload_as,
     write_as,
 )
-from recordpress.spark._modes import ON_CORRUPT_OF_VALUES, ValueMode
 from recordpress.spark._without_recordpress import opener
 from recordpress.spark.schema import spark_schema
 from recordpress.typing import CompressionType, Integer, Level
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compress", "crc32c", "decompress", "payload", "read_record_set", "schema_id", "write_record_set"]
 
+Mode: TypeAlias = Literal["FAILFAST", "PERMISSIVE"]
 Stored: TypeAlias = "Dictionaries | str | os.PathLike[str] | None"
 
 _NOTHING = pa.array([], pa.binary())
@@ -66,7 +66,7 @@ def compress(
     *,
     dictionary: Dictionary | Integer | None = None,
     dictionaries: Stored = None,
-    mode: ValueMode = "FAILFAST",
+    mode: Mode = "FAILFAST",
     codecs: Codecs = None,
 ) -> Column:
     """Compress each value of a column, as `recordpress.compress_values` does.
@@ -122,7 +122,7 @@ def decompress(
     max_decompressed_bytes: Integer = DEFAULT_MAX_SIZE,
     *,
     dictionaries: Stored = None,
-    mode: ValueMode = "FAILFAST",
+    mode: Mode = "FAILFAST",
     codecs: Codecs = None,
 ) -> Column:
     """Decompress each value of a column, as `recordpress.decompress_values` does.
@@ -251,7 +251,7 @@ def read_record_set(
     *,
     max_decompressed_bytes: Integer = DEFAULT_MAX_SIZE,
     dictionaries: Stored = None,
-    mode: ValueMode = "FAILFAST",
+    mode: Mode = "FAILFAST",
     codecs: Codecs = None,
 ) -> Column:
     """Read the records of record sets: from ``level=bytes``, Fetch responses or Produce requests.
@@ -308,7 +308,7 @@ def write_record_set(
     coerce_timestamps: bool = False,
     dictionary: Dictionary | Integer | None = None,
     dictionaries: Stored = None,
-    mode: ValueMode = "FAILFAST",
+    mode: Mode = "FAILFAST",
     codecs: Codecs = None,
 ) -> Column:
     """Write record sets, one for each array of structs, as `recordpress.write_columns` does.
@@ -360,7 +360,7 @@ def write_record_set(
 
 def _gives_null(mode: str) -> bool:
     given = mode.upper() if isinstance(mode, str) else mode
-    return ON_CORRUPT_OF_VALUES[choice("mode", given, tuple(ON_CORRUPT_OF_VALUES))] == "null"
+    return choice("mode", given, get_args(Mode)) == "PERMISSIVE"
 
 
 def _stored(dictionaries: Stored) -> Dictionaries | None:
@@ -426,7 +426,8 @@ def _udf(name: str, work: Any, returns: str) -> Any:
     """Return Spark's function of Arrow arrays. Unpickling needs no recordpress: an executor can report it missing."""
     from pyspark.sql import functions as of_spark
 
-    prepare_active_session()
+    if (session := active_session()) is not None:
+        prepare_session(session)
     functions: Any = of_spark  # arrow_udf is missing in its types
     sent, opened = pickle.dumps(work), opener()
 

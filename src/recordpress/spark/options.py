@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import InvalidArgumentError
-from recordpress.spark._modes import ON_CORRUPT_OF_ROWS, RowMode
 from recordpress.spark._offsets import BOUND_OPTIONS, TOPIC_OPTIONS, Bounds, Topics, parse_bounds, parse_topics
 from recordpress.spark._option import (
     Option,
@@ -23,13 +22,16 @@ from recordpress.spark._option import (
     names_of,
     number,
     option,
-    reject_only,
     values_of,
 )
 from recordpress.spark._stores import STORE_OPTIONS, Store
 from recordpress.spark.schema import CORRUPT, accepted_names, column_names
 
 Rows = Literal["records", "batches", "bytes"]
+Mode = Literal["FAILFAST", "DROPMALFORMED", "PERMISSIVE"]
+
+# PERMISSIVE also reports it in a column of the result
+_ON_CORRUPT: dict[Mode, Literal["raise", "skip"]] = {"FAILFAST": "raise", "DROPMALFORMED": "skip", "PERMISSIVE": "skip"}
 
 TASK_BYTES = 128 << 20  # of files, as spark.sql.files.maxPartitionBytes
 HEADER_TASK_BYTES = 32 * TASK_BYTES  # where headers alone are read: seconds of work, next to which a task costs nothing
@@ -95,9 +97,9 @@ class ReadOptions:
         "Bytes of a file that become one Arrow record batch; a larger entry is read whole.",
         shown="enough for record batches of 4 to 8 MB, 1048576 with rows=bytes",
     )
-    mode: RowMode = option(
+    mode: Mode = option(
         "mode",
-        choice(*ON_CORRUPT_OF_ROWS),
+        choice(*_ON_CORRUPT),
         f"On damage: fail, skip it, or skip it and report it in a column {CORRUPT}.",
         "FAILFAST",
     )
@@ -173,7 +175,7 @@ class ReadOptions:
     @property
     def on_corrupt(self) -> Literal["raise", "skip"]:
         """Action at damage, as `recordpress.log.Log.read` takes it."""
-        return ON_CORRUPT_OF_ROWS[self.mode]
+        return _ON_CORRUPT[self.mode]
 
     @property
     def reports_in_rows(self) -> bool:
@@ -193,7 +195,10 @@ class ReadOptions:
     def reject_streaming_options(self) -> None:
         """Raise an error for an option that only streams accept."""
         self.bounds.refuse_latest()
-        reject_only(self, "stream", "needs spark.readStream")
+        for one in fields(self):
+            row = one.metadata["rows"][0]
+            if row.only == "stream" and getattr(self, one.name) != one.default:
+                raise InvalidArgumentError(f"option {row.name} needs spark.readStream", field=row.name)
 
     def reject_batch_options(self) -> None:
         """Raise an error for an option that only batch queries accept."""

@@ -5,22 +5,12 @@ Spark compares the Arrow schema of a reader's batches with its own, nested names
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    DataType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
 
 from recordpress.columns.header_table import headers_table
 from recordpress.errors import InvalidArgumentError
@@ -55,15 +45,6 @@ _BATCHES = _PLACE | {
 _BYTES = _PLACE | {"position": pa.int64(), "baseOffset": pa.int64(), "lastOffset": pa.int64(), "batch": pa.binary()}
 _COLUMNS = {"records": _RECORDS, "batches": _BATCHES, "bytes": _BYTES}
 _EVERY = _BATCHES | _BYTES | _RECORDS | _FRAMED | {CORRUPT: pa.string()}  # a name has one type everywhere
-_SPARK: dict[pa.DataType, DataType] = {
-    pa.binary(): BinaryType(),
-    pa.string(): StringType(),
-    pa.int32(): IntegerType(),
-    pa.int64(): LongType(),
-    pa.bool_(): BooleanType(),
-    _TIME: TimestampType(),
-    _HEADERS: ArrayType(StructType([StructField("key", StringType()), StructField("value", BinaryType())])),
-}
 
 
 def column_names(rows: str, include_headers: bool, reports_in_rows: bool) -> tuple[str, ...]:
@@ -100,7 +81,7 @@ def _column(field: pa.Field, batch: pa.RecordBatch, value_format: str) -> pa.Arr
 
 def spark_schema(names: Iterable[str]) -> StructType:
     """Return these columns as a Spark schema."""
-    return StructType([StructField(name, _SPARK[_EVERY[name]]) for name in names])
+    return from_arrow_schema(arrow_schema(names))
 
 
 def arrow_schema(names: Iterable[str]) -> pa.Schema:
@@ -125,10 +106,10 @@ def as_column(column: pa.Array, field: pa.Field) -> pa.Array:
     return pa.Array.from_buffers(_HEADERS, len(column), places, len(column) - count, 0, [column.values])
 
 
-def refuse_other_types(schema: StructType, names: Iterable[str]) -> None:
+def refuse_other_types(schema: StructType, names: Sequence[str]) -> None:
     """Raise an error for a column of `.schema(...)` with another type than this source has; `names` are its own."""
-    for name, field in zip(names, schema.fields, strict=True):
-        own, given = _SPARK[_EVERY[name]].simpleString(), field.dataType.simpleString()
+    for name, field, known in zip(names, schema.fields, spark_schema(names), strict=True):
+        own, given = known.dataType.simpleString(), field.dataType.simpleString()
         if given != own:
             raise InvalidArgumentError(f"column {name} is {own}, not {given}: cast it in a query", field="schema")
         if not field.nullable:
