@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 # quick: part of every run. thorough: HYPOTHESIS_PROFILE=thorough, for a night or before a release.
 # On a busy machine no example and no draw is too slow.
 any_pace = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("quick", max_examples=40, derandomize=True, **any_pace)
+settings.register_profile("quick", max_examples=25, derandomize=True, **any_pace)
 settings.register_profile("thorough", max_examples=3000, **any_pace)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
@@ -69,7 +69,9 @@ def pytest_runtest_logreport() -> None:
 def no_patience() -> None:
     """Measure each speed by the fewest calls on few bytes, once: the numbers matter to no test."""
     from recordpress.analysis import _analyze, _measure
+    from recordpress.cli import _doctor
 
     _analyze.PATIENCE = 0.0
     _analyze.SPEED_BYTES = _measure.SPEED_BYTES = 1 << 18
     _measure._LEAST_SECONDS = 0.0
+    _doctor._SECONDS = 0.01

@@ -3,7 +3,9 @@
 A struct's field is no declaration of its own here: the struct says what it consists of.
 """
 
+import functools
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -59,23 +61,29 @@ def functions(header: str) -> list[str]:
 
 @pytest.mark.parametrize("path", DECLARING, ids=lambda path: path.name)
 def test_what_cython_is_told_of_is_used(path: Path) -> None:
-    used = {word for other in CYTHON for word in words(_without_imports(cython(other.read_text())))}
     own = words(cython(path.read_text()))  # a type may be there for another declaration
-    unused = [name for name in declared(path.read_text()) if name not in used and own.count(name) == 1]
+    unused = [name for name in declared(path.read_text()) if name not in used_in_cython() and own.count(name) == 1]
     assert unused == []
+
+
+@functools.cache
+def used_in_cython() -> set[str]:
+    return {word for path in CYTHON for word in words(_without_imports(cython(path.read_text())))}
 
 
 def _without_imports(text: str) -> str:
     return re.sub(r"^from [\w.]+ cimport (?:\([^)]*\)|[^\n]*(?:\\\n[^\n]*)*)", "", text, flags=re.MULTILINE)
 
 
+@functools.cache
+def uses_of_words() -> Counter[str]:
+    texts = [cython(path.read_text()) for path in CYTHON] + [c(path.read_text()) for path in HEADERS]
+    return Counter(word for text in texts for word in words(text))
+
+
 @pytest.mark.parametrize("path", HEADERS, ids=lambda path: path.name)
 def test_functions_of_headers_have_a_user(path: Path) -> None:
-    sources = [cython(other.read_text()) for other in CYTHON] + [c(other.read_text()) for other in HEADERS]
-    count = {}
-    for word in (word for text in sources for word in words(text)):
-        count[word] = count.get(word, 0) + 1
-    unused = [name for name in functions(path.read_text()) if count[name] == 1]
+    unused = [name for name in functions(path.read_text()) if uses_of_words()[name] == 1]
     assert unused == []
 
 

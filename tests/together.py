@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import pytest
 
 Test = Callable[..., None]
+THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"  # for a night or before a release: `make full`
+
+
+def draws(most: int) -> int:
+    """How many of `most` inputs a test draws: a quarter, and all of them in a thorough run."""
+    return most if THOROUGH else most // 4
 
 
 def thinned(values: Iterable[Any], every: int) -> list[Any]:
@@ -21,15 +28,25 @@ def thinned(values: Iterable[Any], every: int) -> list[Any]:
     ]
 
 
+def sampled(values: Iterable[Any], every: int) -> list[Any]:
+    """One of `every` values; all of them in a thorough run."""
+    return list(values)[:: 1 if THOROUGH else every]
+
+
 def together(arguments: str, values: Iterable[Any], ids: Callable[[Any], str] = repr) -> Callable[[Test], Test]:
     """Try all values in one case, which lists every failure. Several arguments, "a, b", take tuples."""
     return grouped(arguments, values, lambda _: "all", ids)
 
 
 def grouped(
-    arguments: str, values: Iterable[Any], group_of: Callable[[Any], str], ids: Callable[[Any], str] = repr
+    arguments: str,
+    values: Iterable[Any],
+    group_of: Callable[[Any], str],
+    ids: Callable[[Any], str] = repr,
+    slow: Collection[str] = (),
 ) -> Callable[[Test], Test]:
-    """Try all values of a group in one case, which lists every failure. Each gets a `tmp_path` of its own."""
+    """Try all values of a group in one case, which lists every failure. Each gets a `tmp_path` of its own. Groups with
+    the names in `slow` are slow tests."""
     names = [name.strip() for name in arguments.split(",")]
     groups: dict[str, list[Any]] = {}
     for value in values:
@@ -45,8 +62,11 @@ def grouped(
                 del given[name]
             _run(test, names, members, ids, given)
 
-        one = [tuple([group] + [None] * (len(names) - 1)) for group in groups.values()]
-        return pytest.mark.parametrize(names, one, ids=list(groups))(of_group)
+        cases = [
+            pytest.param(*[members] + [None] * (len(names) - 1), marks=[pytest.mark.slow] if name in slow else [])
+            for name, members in groups.items()
+        ]
+        return pytest.mark.parametrize(names, cases, ids=list(groups))(of_group)
 
     return parametrized
 

@@ -18,6 +18,7 @@ from cli.conftest import COMMAND, environment
 from patience import HANG
 from recordpress.log import repair, verify
 from segments import read_content
+from together import THOROUGH
 
 pytestmark = pytest.mark.slow
 
@@ -263,7 +264,7 @@ def test_killed_between_any_two_steps(work: str, sent: signal.Signals, tmp_path:
     assert work == "convert" or digests == digests_in(source)
     steps = int(done.stdout)
     assert steps > 20
-    every = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else max(steps // 15, 1)
+    every = 1 if THOROUGH else max(steps // 8, 1)
     for step in range(1, steps + 1, every):
         out = tmp_path / f"{step}"
         target = out / "cold-0"

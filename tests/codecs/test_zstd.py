@@ -7,7 +7,7 @@ from samples import HEADER, KINDS, SIZES, decompressed, exact, noise, text
 
 import oracle
 import recordpress
-from together import together
+from together import THOROUGH, together
 
 DATA = text(200_000)
 MAGIC = bytes.fromhex("28b52ffd")
@@ -79,7 +79,7 @@ def test_kafka_s_frames_are_made_again():
     vectors = list(kafka_s_batches())
     assert vectors
     equal = 0
-    for vector in vectors:
+    for vector in vectors[:: 1 if THOROUGH else 3]:
         payload = vector.data[HEADER:]
         data = recordpress.decompress(payload, "zstd")
         level = vector.entry.get("level")

@@ -72,7 +72,11 @@ def store(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:botocore")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "docs")))
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.slow] if page.stem == "s3" else []) for page in PAGES],  # a server
+    ids=lambda page: str(page.relative_to(ROOT / "docs")),
+)
 def test_samples(page: Path, place: Path, names: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> None:
     for package in ("pyarrow", "pandas", "polars", "duckdb", "click"):
         if any(package in text for _, text, _ in blocks(page)) or package == "click":

@@ -14,6 +14,7 @@ from patience import HANG
 from recordpress.files import resolve
 
 pytest.importorskip("pyarrow")
+pytestmark = pytest.mark.slow
 
 TXN = next(p for p in oracle.PARTITIONS if str(p).endswith("txn_topic-0") and p.entry.get("read_committed"))
 SEGMENT = "00000000000000000000.log"

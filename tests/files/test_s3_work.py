@@ -20,12 +20,13 @@ import pytest
 import oracle
 import recordpress
 from files.conftest import S3Server
-from log.test_transcode_log import JOINS, THOROUGH, logs_of_producers, start
+from log.test_transcode_log import JOINS, logs_of_producers, start
 from patience import HANG
 from recordpress.files import WALK_BYTES, FileInfo, LocalFileSystem, resolve
 from recordpress.log import _stats as sampling, reindex, repair, scan, stats_of, verify
 from recordpress.log.copy import _copy_log
 from recordpress.log.publish import lease as _lease
+from together import THOROUGH
 
 pytestmark = pytest.mark.slow  # an S3 server
 
@@ -193,7 +194,7 @@ def test_a_copy_that_is_killed_at_random_moments(joins: str, s3: S3Server, tmp_p
     wanted = copy_in(s3)
     assert len(wanted) > 10
     resumed = 0
-    for _ in range(100 if THOROUGH else 2):
+    for _ in range(100 if THOROUGH else 1):
         for key in s3.keys("logs"):
             s3.client.delete_object(Bucket="logs", Key=key)
         child = start(logs, target, joins)

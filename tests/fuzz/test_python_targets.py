@@ -22,6 +22,8 @@ import fuzz_read
 import fuzz_scan
 import fuzz_sidecars
 
+from together import draws
+
 # and how many inputs of each
 TARGETS = {
     "arrow": (fuzz_arrow, 400),
@@ -45,7 +47,7 @@ CORPUS = [
 @pytest.mark.parametrize(("target", "count"), TARGETS.values(), ids=TARGETS)
 def test_drawn_inputs(target: ModuleType, count: int) -> None:
     rng = random.Random(7)
-    for _ in range(count):
+    for _ in range(draws(count)):
         target.run(target.draw(rng))
 
 

@@ -11,6 +11,7 @@ import pytest
 import oracle
 import recordpress
 from recordpress.log import Partition
+from together import thinned
 
 pytest.importorskip("pyarrow")
 zstandard = pytest.importorskip("zstandard")
@@ -222,7 +223,7 @@ FIELDS = {".index": "offset", ".timeindex": "timestamp", ".snapshot": "producerS
 
 
 @pytest.mark.parametrize("compress", [True, False])
-@pytest.mark.parametrize("topic", [f"txn_topic-{ID}", f"a.b-c-{ODD_ID}"])
+@pytest.mark.parametrize("topic", thinned([f"a.b-c-{ODD_ID}", f"txn_topic-{ID}"], 2))
 @pytest.mark.parametrize("chunk", [100, 1000, 1 << 20])
 def test_aivens_tiered_storage(compress: bool, topic: str, chunk: int, tmp_path: Path) -> None:
     source = TXN.write_to(tmp_path / "source")

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import json
-import os
 import pickle
 import random
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ import recordpress
 from odd_logs import KINDS, OddLog, Row, T, draw_odd_log, window
 from recordpress.log import LogReader, end_offset, splits, stats_of
 from recordpress.log._read import ReadOptions
-from together import thinned
+from together import THOROUGH, draws, thinned
 
 NAMES = ["offset", "timestamp", "value"]
 ISOLATIONS = ("read_uncommitted", "read_committed")
@@ -248,12 +247,12 @@ FOUND = (2477, 2846, 3076, 3084, 3692)  # by others: where readers differed, onc
 
 
 def test_every_way_to_read_gives_the_same_records(tmp_path: Path) -> None:
-    wrong = [line for seed in (*range(200), *FOUND) for line in check(seed, tmp_path, 1, kinds=BEFORE)]
+    wrong = [line for seed in (*range(draws(200)), *FOUND) for line in check(seed, tmp_path, 1, kinds=BEFORE)]
     assert not wrong, "\n".join(wrong)
 
 
 def test_every_way_to_read_gives_the_same_records_of_old_wrappers(tmp_path: Path) -> None:
-    wrong = [line for seed in range(60) for line in check(seed, tmp_path, 1, WRAPPERS)]
+    wrong = [line for seed in range(draws(80)) for line in check(seed, tmp_path, 1, WRAPPERS)]
     assert not wrong, "\n".join(wrong)
 
 
@@ -269,11 +268,11 @@ def test_a_store_with_checks_gives_the_same_records(first: int, tmp_path: Path) 
                 way(case)
 
 
-LOGS = 5000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 800  # all of them: make full
+LOGS = 5000 if THOROUGH else 500
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(200, LOGS, 600))
+@pytest.mark.parametrize("first", range(200, LOGS, 300))
 def test_every_way_to_read_gives_the_same_records_of_many_logs(first: int, tmp_path: Path) -> None:
-    wrong = [line for seed in range(first, first + 600) for line in check(seed, tmp_path, 1)]
+    wrong = [line for seed in range(first, first + 300) for line in check(seed, tmp_path, 1)]
     assert not wrong, "\n".join(wrong)

@@ -1,6 +1,5 @@
 """What a store is asked for when a job publishes many large segments: a model of a store that is slow, and counts."""
 
-import os
 import time
 from collections import Counter
 from threading import Condition
@@ -12,10 +11,10 @@ from patience import HANG
 from recordpress.files import FileInfo, FileSystem, RandomAccessFile, Writer
 from recordpress.log.publish.commit_staged import commit_staged
 from recordpress.log.publish.staging import Stage, StagedSegment
+from together import THOROUGH
 
 pytestmark = pytest.mark.slow
 
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 FILES = 100_000 if THOROUGH else 1_000
 DELAY = 0.03  # seconds of a call
 AT_ONCE = 64  # calls

@@ -16,6 +16,7 @@ import oracle
 import recordpress
 from recordpress.log import reindex, repair, scan, verify
 from recordpress.log.sidecars import read_leader_epochs, read_snapshot
+from together import draws
 
 LOG = "00000000000000000000.log"
 INTERVAL = 3000  # of the topics in the vectors
@@ -118,7 +119,7 @@ def test_only_what_is_damaged_is_lost(tmp_path: Path) -> None:
 
 
 def test_bit_flips(tmp_path: Path) -> None:
-    """400 flips: every batch that is intact is in the copy.
+    """Every batch that is intact is in the copy.
 
     A base offset that is wrong displaces its batch; if it is that of another batch now, one of the two stays.
     """
@@ -128,7 +129,8 @@ def test_bit_flips(tmp_path: Path) -> None:
     source.mkdir()
     draw = random.Random(5)
     seen = {"lost": 0, "misplaced": 0, "twin": 0, "unseen": 0}
-    for _ in range(400):
+    flips = draws(400)
+    for _ in range(flips):
         position = draw.randrange(len(data))
         flipped = bytearray(data)
         flipped[position] ^= 1 << draw.randrange(8)
@@ -147,7 +149,7 @@ def test_bit_flips(tmp_path: Path) -> None:
             assert copied == flipped or (copied in twins and "is omitted" in report.findings[-1].message)
         shutil.rmtree(target)
     print(seen)
-    assert sum(seen.values()) == 400 and seen["lost"] > 280 and seen["twin"] < 10
+    assert sum(seen.values()) == flips and seen["lost"] > 0.7 * flips and seen["twin"] < flips // 25
 
 
 def test_offsets_out_of_order(tmp_path: Path) -> None:
@@ -387,7 +389,7 @@ def test_whatever_lies_in_a_log(tmp_path: Path) -> None:
     draw = random.Random(11)
     source, target = tmp_path / "a-0", tmp_path / "b-0"
     refused = 0
-    for _ in range(300):
+    for _ in range(draws(300)):
         source.mkdir()
         base_offset = draw.choice([0, 0, 5, 1 << 40, (1 << 63) - 1])
         (source / f"{base_offset:020}.log").write_bytes(spoiled(data, draw))
@@ -401,7 +403,7 @@ def test_whatever_lies_in_a_log(tmp_path: Path) -> None:
             refused += 1
         shutil.rmtree(source)
         shutil.rmtree(target)
-    print(f"{refused} of 300 refused by reindex")
+    print(f"{refused} refused by reindex")
 
 
 def test_reindex_knows_what_a_crash_leaves_at_the_end_from_damage(tmp_path: Path) -> None:

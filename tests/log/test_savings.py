@@ -45,7 +45,7 @@ def check_whole(found: Estimate, real: list[int], way: int) -> None:
     assert (found.bytes_after, found.least_bytes, found.most_bytes) == (real[way],) * 3
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", thinned(range(20), 3))
 def test_drawn_logs_are_estimated_as_they_become(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)
     source = tmp_path / "t-0"
@@ -120,6 +120,7 @@ def sample(source: Path, seed: int = 0, **more: Any) -> Estimate:
     return job.estimate(recordpress.open_log(source).partitions, 1 << 21, seed=seed)
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_becomes_of_a_log(drawn: Path, tmp_path: Path) -> None:
     """95 % of the samples of each way should; 90 % are demanded, of 20."""
     real = sizes(drawn, tmp_path, {"batch_bytes": 8000}, compression_type="zstd", level=1, now_ms=T + DAY)

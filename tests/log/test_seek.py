@@ -121,14 +121,14 @@ def test_what_is_missing_is_a_finding() -> None:
 def test_damaged_indexes(suffix: str) -> None:
     """Every byte flipped, every entry swapped or cut: seeks are right, and what is seen to be wrong is a finding."""
     seen = 0
-    for segment in INDEXED[:2]:
+    for segment in INDEXED[:1]:
         data = segment.siblings["." + suffix]
         for bad in damaged(data, 8 if suffix == "index" else 12):
             seek = segment.seek(**{suffix: bad})
             segment.check(seek)
             seen += bool(seek.findings)
             assert all(finding.file == segment.name[:20] + "." + suffix for finding in seek.findings)
-    assert seen > 50
+    assert seen > 25
 
 
 def damaged(data: bytes, size: int) -> Iterator[bytes]:

@@ -93,7 +93,7 @@ def digest_of(model: Model, segment: list[Stored]) -> str:
     return found.hexdigest()
 
 
-@pytest.mark.parametrize("seed", thinned(range(40), 2))
+@pytest.mark.parametrize("seed", thinned(range(40), 4))
 def test_drawn_logs(seed: int, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     draw = random.Random(seed)

@@ -24,9 +24,9 @@ from recordpress.log import Manifest, Progress, reindex
 from recordpress.log.copy import _copy_log
 from recordpress.log.sidecars import read_snapshot
 from segments import read_content
+from together import THOROUGH
 
 DEMO = Path(__file__).parents[2] / "demo" / "logs"
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 MANIFEST = "recordpress-manifest.jsonl"
 STILL_VALID = {".snapshot", ".txnindex"}
 T = 1_700_000_000_000

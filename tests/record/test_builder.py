@@ -9,6 +9,7 @@ import recordpress
 
 T = 1_700_000_000_000
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+LETTERS = bytes(random.Random(1).choices(b"abcd", k=10_000))
 FORMATS = [(magic, codec) for magic in (0, 1, 2) for codec in CODECS if magic == 2 or codec != "zstd"]
 
 # Worked examples of the formats, computed by another program.
@@ -201,7 +202,8 @@ def drawn_rows(source, magic, count):
 
     def some():
         size = source.choice((0, 3, 30, 300, 5000))
-        return source.choice(bytes_like)(source.choices(b"abcd", k=size)) if source.random() < 0.9 else None
+        start = source.randrange(len(LETTERS) - size)
+        return source.choice(bytes_like)(LETTERS[start : start + size]) if source.random() < 0.9 else None
 
     rows = {"values": [some() for _ in range(count)], "keys": [some() for _ in range(count)]}
     rows["timestamps"] = [source.choice((-1, T, T + source.randrange(10**6))) for _ in range(count)]

@@ -17,6 +17,7 @@ import pytest
 
 import recordpress
 from patience import HANG
+from together import THOROUGH
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -35,7 +36,6 @@ from recordpress.spark import KafkaLogDataSource, _parquet, _stream_sink, _trans
 from recordpress.spark._run import run
 from recordpress.spark.schema import spark_schema
 
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 RECORDS = 400
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import recordpress
+from together import THOROUGH
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -243,7 +244,7 @@ def test_a_process_that_is_signalled_between_any_two_steps(
     status, steps = signalled_at(0, whole)
     wanted = stored(whole)
     assert status == 0 and steps > 30
-    ended, tried = 0, 30 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 15
+    ended, tried = 0, 30 if THOROUGH else 8
     for step in range(1, steps + 1, steps // tried):
         root = shutil.copytree(before, tmp_path / str(step))
         status, _ = signalled_at(step, root)

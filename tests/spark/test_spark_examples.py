@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import runpy
 import shutil
 import subprocess
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 import recordpress
+from together import THOROUGH
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -56,7 +56,7 @@ def test_the_job(spark: Any, logs: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert "exists; nothing is overwritten" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(os.environ.get("HYPOTHESIS_PROFILE") != "thorough", reason="takes long: make full")
+@pytest.mark.skipif(not THOROUGH, reason="takes long: make full")
 def test_the_job_by_spark_submit(spark: Any, logs: Path, tmp_path: Path) -> None:
     given = ["--master", "local[2]", "--conf", "spark.ui.enabled=false", str(EXAMPLES / "job.py"), str(logs)]
     command = [str(BIN / "spark-submit"), *given, str(tmp_path / "cold"), "--start", "2015-05-18 00:00:00"]

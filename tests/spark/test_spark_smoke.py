@@ -45,6 +45,7 @@ def test_read(spark: Any) -> None:
     assert rows.count() == 1634 and rows.first().headers is None
 
 
+@pytest.mark.slow
 def test_jobs(spark: Any, tmp_path: Path) -> None:
     assert recordpress.spark.inventory(spark, SESSIONS).first().records == 1634
     recordpress.spark.transcode(spark, SESSIONS, tmp_path / "sessions-0", "zstd").collect()
@@ -119,6 +120,7 @@ def ended(query: Any, target: str) -> None:
     pytest.fail("Spark never started the Python process of the stream")
 
 
+@pytest.mark.slow
 def test_stream(spark: Any, tmp_path: Path) -> None:
     """Every row once, although the query is started again before its last batch was committed."""
 

@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 
 import recordpress
+from together import THOROUGH
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.spark,
-    pytest.mark.skipif(os.environ.get("HYPOTHESIS_PROFILE") != "thorough", reason="takes long: make full"),
+    pytest.mark.skipif(not THOROUGH, reason="takes long: make full"),
 ]
 
 from spark_processes import connect_server, environment_of, standalone

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import uuid
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 import recordpress
+from together import THOROUGH
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -28,7 +28,6 @@ from recordpress.log import scan, verify
 from recordpress.spark import KafkaLogDataSource, _stream_sink
 from recordpress.spark.schema import spark_schema
 
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 TEN = 10  # records of a batch
 
 
