@@ -10,6 +10,7 @@ import pytest
 
 import recordpress
 from recordpress.analysis import simulate
+from together import THOROUGH
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "origins"))
@@ -89,6 +90,7 @@ def test_a_broker_of_cloudflare_recompresses_zero_offsets() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not THOROUGH, reason="takes long: make full")
 def test_plug_ins_and_the_empty_registry_cost_little(tmp_path: Path) -> None:
     """KIP-984's limits, in instructions: 3 % with a plug-in, and 1 % without one."""
     log = streams.write_log(tmp_path / "requests-0", streams.requests(streams.REQUESTS))

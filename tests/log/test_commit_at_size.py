@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from patience import HANG
+from together import THOROUGH
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("pyspark", reason="pyspark is not installed")  # its modules are part of the driver's memory
@@ -91,6 +92,7 @@ def test_a_commit_of_many_segments(segment_bytes: int, tmp_path: Path) -> None:
     assert found["segments"] == (20_000 if segment_bytes == 1 else 50)
 
 
+@pytest.mark.skipif(not THOROUGH, reason="takes long: make full")
 def test_a_commit_of_a_million_segments(tmp_path: Path) -> None:
     """A journal above 256 MiB, which no later job could read, was of 840,000 segments."""
     found = commit(tmp_path, 10_000, 100, 1)

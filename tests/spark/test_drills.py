@@ -36,7 +36,7 @@ def drills(place: str, count: int, moments: int) -> str:
 
 
 def test_on_a_disk(tmp_path: Path) -> None:
-    log = drills(str(tmp_path / "logs"), COUNT or 20, 170)
+    log = drills(str(tmp_path / "logs"), COUNT or 10, 170)
     assert "killed" in log and "compact" in log
 
 
@@ -63,5 +63,5 @@ def store() -> Iterator[tuple[str, FaultyServer]]:
 
 def test_in_a_store(store: tuple[str, FaultyServer]) -> None:
     place, _ = store
-    log = drills(place, COUNT or 4, 200)
+    log = drills(place, COUNT or 3, 200)
     assert "killed" in log and "compact" in log

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 import recordpress
+from together import THOROUGH
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -104,7 +105,7 @@ def test_no_reader_sees_a_part(overwrite: bool, place: Callable[[], str], monkey
     before, new, call, interrupted, refused, shown = sorted(drawn(1, 2)), drawn(2, 3), 0, 0, 0, 0
     after = sorted(new) if overwrite else sorted(before + new)
     while True:
-        call += 1
+        call += 1 if THOROUGH else 3
         path = place()
         writer, messages = started(path, before)
         writer.commit(messages)
@@ -126,7 +127,7 @@ def test_no_reader_sees_a_part(overwrite: bool, place: Callable[[], str], monkey
         writer, messages = started(path, [])
         writer.commit(messages)
         assert recordpress.open_log(path).count() == len(after)
-    assert interrupted > 20 and refused + shown == interrupted
+    assert interrupted > 20 // 3 and refused + shown == interrupted
     assert bool(refused) == overwrite
     assert seen(path) == after
 

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import pytest
 
 import recordpress
 from files.conftest import S3Server, s3, s3_server  # noqa: F401
+from together import sampled
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -103,9 +105,7 @@ def same(found: dict[str, bytes], expected: dict[str, bytes]) -> bool:
     return found == expected
 
 
-@pytest.mark.parametrize("begun", [False, True], ids=["none done", "one done"])
-@pytest.mark.parametrize("store", ["local", "s3"])
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize(("job", "store", "begun"), sampled(product(JOBS, ("local", "s3"), (True, False)), 3))
 def test_they_do_not_get_into_the_next_job(
     job: str, store: str, begun: bool, logs: Path, tmp_path: Path, request: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import odd_logs
 import recordpress
+from together import draws
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -37,7 +38,7 @@ def test_spark_reads_what_the_log_holds(spark: Any, reads: str, tmp_path: Path) 
         numbers = range(remainder, len(logs), 2)
         for number in numbers:
             logs[number].write(tmp_path / isolation / f"t-{number}")
-        options = {"isolation.level": isolation, "maxPartitionBytes": 400, "columns": "partition,offset,value"}
+        options = {"isolation.level": isolation, "maxPartitionBytes": 1000, "columns": "partition,offset,value"}
         if reads == "format":
             rows = spark.read.format("recordpress").options(**options).load(str(tmp_path / isolation))
         else:
@@ -53,7 +54,7 @@ def test_spark_reads_what_the_log_holds(spark: Any, reads: str, tmp_path: Path) 
 
 
 def test_spark_counts_from_an_offset(spark: Any, tmp_path: Path) -> None:
-    for number in range(60):
+    for number in range(draws(80)):
         log = drawn(number)
         if log.rows():
             path = log.write(tmp_path / str(number) / "t-0")

@@ -1,12 +1,14 @@
 """Jobs whose workers are killed, or fail, at every point: nothing is lost, nothing double, and nothing left over."""
 
 import os
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import recordpress
+from together import sampled
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -70,8 +72,7 @@ def files(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("producers", [None, "keep", "settle"])
-@pytest.mark.parametrize("fault", spark_faults.FAULTS)
+@pytest.mark.parametrize(("producers", "fault"), sampled(product((None, "keep", "settle"), spark_faults.FAULTS), 3))
 def test_a_copy(
     fault: str, producers: str | None, spark: Any, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
