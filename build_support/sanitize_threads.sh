@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 work=$PWD/build/threads python=${PYTHON:-.venv/bin/python} cc=${CC:-gcc}
 
 echo "recordpress: compiling with ThreadSanitizer what changed, and the tests of threads: about two minutes" >&2
-CC=$cc LDSHARED="$cc -shared" LDFLAGS=-fsanitize=thread CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread" \
+CC=$cc LDSHARED="$cc -shared" LDFLAGS=-fsanitize=thread CFLAGS="-O1 -g1 -fno-omit-frame-pointer -fsanitize=thread" \
   "$python" setup.py -q build --build-lib "$work/lib" --build-temp "$work/temp"
 
 # Whatever shares a thread, a context or a block. Not polars, nor what imports it: it does not survive the preloaded

@@ -10,7 +10,7 @@ work=$root/build/sanitize python=${PYTHON:-.venv/bin/python} cc=${CC:-gcc}
 sanitizers=-fsanitize=address,undefined
 
 (cd "$root" && CC=$cc LDSHARED="$cc -shared" LDFLAGS="$sanitizers" \
-  CFLAGS="-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined $sanitizers" \
+  CFLAGS="-O1 -g1 -fno-omit-frame-pointer -fno-sanitize-recover=undefined $sanitizers" \
   "$python" setup.py -q build --build-lib "$work/lib" --build-temp "$work/temp")
 
 # PYTHONMALLOC puts every Python object into ASan's heap. libstdc++ is preloaded because ASan must find its __cxa_throw.
