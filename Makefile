@@ -137,6 +137,10 @@ bench-smoke: $(TESTING) libsnappy
 test-slow: $(TESTING) java shells
 	$(PYTHON) -m pytest -q $(SPREAD) --timeout 900 --timeout-method thread --durations=20 -m slow $(TESTS)
 
+# what steps of .ci/run need that run at the same time
+requirements: $(TESTING) $(STAMPS)/with-lint $(STAMPS)/with-docs java
+	@build_support/debian.sh bench browser differential docs
+
 # the benchmarks with the libraries of a wheel
 bench-current: $(CURRENT)/.ready $(TESTING) libsnappy
 	RECORDPRESS_PREFIX=$(CURRENT) $(PYTHON) setup.py -q build --build-lib $(CURRENT)/recordpress --build-temp $(CURRENT)/temp
@@ -207,4 +211,4 @@ $(CURRENT)/.ready: build_support/static_libraries.py | $(MADE)
 	touch $@
 
 .PHONY: demo test check test-all lint types mypy sanitize sanitize-threads fuzz ci full docs bench wheels release \
-  demo-takes build test-slow sdist origins bench-smoke bench-current clean clean-all help system java libsnappy shells
+  demo-takes build test-slow sdist origins bench-smoke requirements bench-current clean clean-all help system java libsnappy shells
