@@ -80,12 +80,16 @@ cdef str advice(data):
 
 
 cdef class InputView:
-    """Owns a view of the caller's buffer for as long as anything points into it."""
+    """Owns a view of the caller's buffer for as long as anything points into it; itself a read-only buffer of bytes,
+    whatever the items of the caller's are."""
 
     def __cinit__(self, data, str name="data", str field=None):
         acquire(data, &self.view, name, field)
         self.data = <const uint8_t*>self.view.buf
         self.size = self.view.len
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        PyBuffer_FillInfo(view, self, self.view.buf, self.view.len, 1, flags)
 
     def __dealloc__(self):
         PyBuffer_Release(&self.view)  # does nothing if acquire failed: obj is NULL

@@ -470,6 +470,27 @@ def test_a_source_may_lie_anywhere(tmp_path: Path) -> None:
     assert read_offset_index(data)[0].offset == 5
 
 
+READERS = (
+    read_leader_epochs,
+    read_offset_checkpoint,
+    read_offset_index,
+    read_partition_metadata,
+    read_snapshot,
+    read_time_index,
+    read_transaction_index,
+)
+
+
+@pytest.mark.parametrize("read", READERS, ids=lambda read: read.__name__)
+def test_a_source_is_no_number_and_no_list_of_numbers(read: Callable[..., Any]) -> None:
+    for source in (0, 8, [0] * 8, 1.5, None):
+        with pytest.raises(recordpress.ArgumentTypeError, match="source must be") as caught:
+            read(source)
+        assert caught.value.field == "source"
+    with pytest.raises(recordpress.InvalidArgumentError, match="source must be a contiguous buffer"):
+        read(memoryview(bytes(16))[::2])
+
+
 def test_a_file_that_ends_too_early_or_is_too_large() -> None:
     with pytest.raises(recordpress.CorruptRecordError, match="ends after 8 of its 16 bytes"):
         read_offset_index(Remote(OFFSETS.pack(5, 100), 16))

@@ -16,6 +16,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
 from recordpress._arguments import INT32_MAX, INT64_MAX
+from recordpress._buffers import InputView
 from recordpress._file_names import printable
 from recordpress.errors import CorruptRecordError, InvalidArgumentError, RecordpressError
 from recordpress.files import LocalFileSystem, RandomAccessFile, open_file
@@ -92,7 +93,7 @@ def read_sidecar(source: SidecarSource, rule: str) -> Sidecar:
                 f"the file ends after {len(data)} of its {source.size} bytes", file=name, position=len(data), rule=rule
             )
         return Sidecar(data, name)
-    return Sidecar(bytes(source), None)
+    return Sidecar(bytes(InputView(source, "source")), None)
 
 
 def _check_size(size: int, name: str | None, rule: str) -> None:
