@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import oracle
@@ -238,6 +240,19 @@ def test_settings_that_are_refused(options: dict[str, object], says: str) -> Non
 def test_sources_that_are_refused(source: object) -> None:
     with pytest.raises(recordpress.ArgumentTypeError, match="source must"):
         recordpress.explain(source)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("items", [">i4", [("a", "u1"), ("b", "<u2")]], ids=["big-endian", "structured"])
+def test_a_buffer_of_any_items_is_its_bytes(items: Any) -> None:
+    sent = record_set()
+    sent += bytes(-len(sent) % 12)
+    array = np.frombuffer(sent, np.dtype(items))
+    assert only(recordpress.explain(array, now_ms=NOW)).likeness == only(recordpress.explain(sent, now_ms=NOW)).likeness
+
+
+def test_a_buffer_with_holes_is_refused() -> None:
+    with pytest.raises(recordpress.InvalidArgumentError, match="source must be a contiguous buffer"):
+        recordpress.explain(memoryview(record_set())[::2], now_ms=NOW)
 
 
 # ---- logs

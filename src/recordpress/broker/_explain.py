@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from recordpress._buffers import InputView
 from recordpress._file_names import LOG_FILE_SUFFIX
 from recordpress.broker._config import log_config
 from recordpress.broker._config_names import is_setting
@@ -92,14 +93,9 @@ def explain_source(
 def _buffer_of(source: Any) -> memoryview | None:
     """Return None if `source` does not support the buffer protocol."""
     try:
-        view = memoryview(source)
-    except TypeError:
+        return memoryview(InputView(source, "source"))
+    except ArgumentTypeError:
         return None
-    except (ValueError, BufferError) as error:
-        raise ArgumentTypeError(f"source: {error}", field="source") from error
-    if not view.c_contiguous:
-        raise ArgumentTypeError("source must be contiguous", field="source")
-    return view.cast("B") if view.nbytes else memoryview(b"")
 
 
 def _explanation(kind: str, judge: Judge, batches: list[ExplainedBatch], notes: Iterable[str] = ()) -> Explanation:
