@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from recordpress._arguments import INT64_MAX, integer, time as time_of
+from recordpress._buffers import InputView
 from recordpress._protocol_errors import Errors
 from recordpress.broker._analyze import Analysis, analyze, headers
 from recordpress.broker._config import CODEC_IDS
@@ -99,7 +100,7 @@ class Partition:
         """Return the entries that the scanner accepts; brokers before 2.0 ignore the magic of a truncated entry."""
         if self.rules.scans_magic_first or self.rules.message_sets is not None:
             return records
-        view, position = _bytes_of(records), 0
+        view, position = memoryview(InputView(records, "records")), 0
         while len(view) - position > MAGIC_AT:
             size = int.from_bytes(view[position + SIZE_AT : position + LOG_OVERHEAD], "big", signed=True)
             if size > len(view) - position - LOG_OVERHEAD:
@@ -159,7 +160,7 @@ class Partition:
 
     def _append_messages(self, records: Buffer, now: int, code: MessageSets) -> Verdict:
         verdict, self.next_offset = append_messages(
-            bytes(_bytes_of(records)),
+            bytes(InputView(records, "records")),
             generation=code,
             config=self.config,
             next_offset=self.next_offset,
@@ -197,7 +198,7 @@ class Partition:
         if target == _ZSTD and not self.config.takes_zstd:
             return refused(Errors.UNSUPPORTED_COMPRESSION_TYPE, Reason.ZSTD_INTER_BROKER_PROTOCOL)
         was_cut = found.size > found.valid_bytes
-        whole = _bytes_of(records)[: found.valid_bytes] if was_cut else records
+        whole = memoryview(InputView(records))[: found.valid_bytes] if was_cut else records
         validation = self._validate(whole, found.source_codec, target, level, now, is_client)
         becomes = validation.stored
         if becomes is None:
@@ -281,13 +282,6 @@ def clock(now_ms: Time | None) -> int:
     if now_ms is None:
         return time.time_ns() // 1_000_000
     return integer(time_of(now_ms, "now_ms"), "now_ms", 0, INT64_MAX)
-
-
-def _bytes_of(records: Buffer) -> memoryview:
-    """Return a view of a contiguous buffer by single bytes."""
-    view = memoryview(records)
-    is_plain = view.format in ("B", "b", "c") and view.c_contiguous
-    return view.cast("B") if is_plain else memoryview(view.tobytes("A"))
 
 
 def _repeated(batch: RememberedBatch, findings: list[Finding]) -> Verdict:
