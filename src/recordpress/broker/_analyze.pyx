@@ -11,10 +11,10 @@ from recordpress._arguments cimport flag_of, integer_of
 from recordpress._buffers cimport InputView
 from recordpress._c.wire cimport (
     RP_ATTRIBUTES_OFFSET, RP_BATCH_LENGTH, RP_CRC_OFFSET, RP_END, RP_LOG_OVERHEAD, RP_MAGIC,
-    RP_MAGIC_OFFSET, RP_OK, RP_PLUGGABLE, RP_PLUGIN_UNKNOWN, RP_SIZE_OFFSET, RP_TRANSACTIONAL, RP_ZSTD, rp_batch,
-    rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_error, rp_load_be16, rp_load_be32, rp_load_be64,
+    RP_MAGIC_OFFSET, RP_MIN_ENTRY_SIZE, RP_OK, RP_PLUGGABLE, RP_PLUGIN_UNKNOWN, RP_SIZE_OFFSET, RP_TRANSACTIONAL,
+    RP_ZSTD, rp_batch, rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_error, rp_load_be16, rp_load_be32,
+    rp_load_be64,
 )
-from recordpress._status cimport error_of, place_at
 from recordpress.broker._error_codes cimport (
     CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE, UNKNOWN_SERVER_ERROR, UNSUPPORTED_COMPRESSION_TYPE,
 )
@@ -187,7 +187,7 @@ cdef class Analysis:
     """Facts from the headers of a record set, up to the first error."""
 
     cdef readonly int error_code, source_codec
-    cdef readonly str refusal, detail
+    cdef readonly str refusal, scan_message
     cdef readonly int64_t error_position, size, valid_bytes, entries, scan_error_after
     cdef readonly int64_t max_entry_size, max_timestamp, last_offset
     cdef readonly bint hides_producer, hides_epoch, mixes_producers
@@ -203,9 +203,11 @@ cdef Analysis analysis_of(pass_over* p, InputView view):
     if p.error_code:
         found.error_position = p.batch.position
         found.refusal = p.refusal.decode("ascii")
-        if p.err.status != RP_OK:
-            at = place_at(p.batch.position)
-            found.detail = str(error_of(&p.err, &at))
+    if p.scan_failed and p.err.status == RP_MAGIC:
+        found.scan_message = f"Invalid magic found in record: {p.err.found}"
+    elif p.scan_failed and p.err.status != RP_OK:
+        found.scan_message = (f"Record size {p.err.found} is less than the minimum record overhead "
+                              f"({RP_MIN_ENTRY_SIZE})")
     found.valid_bytes, found.entries = p.valid_bytes, p.entries
     found.scan_error_after = p.entries if p.scan_failed else -1
     found.hides_producer = p.hides_producer

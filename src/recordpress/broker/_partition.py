@@ -86,7 +86,7 @@ class Partition:
         least, most = self.rules.produce_versions
         if not least <= request.version <= most:
             return closed(Reason.PRODUCE_VERSION)
-        verdict = check_request(records, found, request, self.rules, self.settings.known_codecs, self.helpful)
+        verdict = check_request(found, request, self.rules, self.settings.known_codecs, self.helpful)
         verdict = verdict or self._verify(found, request) or self._append(records, now)
         if verdict.record_errors and request.version < _TELLS_OF_RECORDS and self._cannot_tell:
             return refused(Errors.UNKNOWN_SERVER_ERROR, *verdict.reasons, findings=verdict.findings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from recordpress._protocol_errors import Errors
 from recordpress.broker._analyze import Analysis
@@ -10,10 +10,7 @@ from recordpress.broker._config import CODEC_IDS
 from recordpress.broker._reasons import Reason
 from recordpress.broker._verdict import Verdict, refused
 from recordpress.broker._versions import BrokerRules
-from recordpress.record.header import CODEC_BITS, MAGIC_AT, MIN_ENTRY_SIZE, SIZE_AT, BatchHeader
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
+from recordpress.record.header import CODEC_BITS, BatchHeader
 
 _BATCHES_ALONE = 3  # from this Produce on, a record set is one batch of magic 2
 _TAKES_ZSTD = 7  # KIP-110
@@ -46,13 +43,13 @@ def closed(reason: Reason, helpful_code: int | None = None) -> Verdict:
 
 
 def check_request(
-    records: Buffer, found: Analysis, request: Request, rules: BrokerRules, known: frozenset[int], helpful: bool
+    found: Analysis, request: Request, rules: BrokerRules, known: frozenset[int], helpful: bool
 ) -> Verdict | None:
     """Return the verdict of the request layer; None if it has nothing against the record set."""
     checks = rules.request_checks
     if checks == "none" or (checks == "parser" and request.version < _BATCHES_ALONE):
         return None
-    verdict = _check_set(records, found, request, rules, known, helpful)
+    verdict = _check_set(found, request, rules, known, helpful)
     if checks == "partition":
         return verdict
     is_unread = found.first is None or _is_short(found.first)
@@ -69,12 +66,11 @@ def _is_short(first: BatchHeader) -> bool:
 
 
 def _check_set(
-    records: Buffer, found: Analysis, request: Request, rules: BrokerRules, known: frozenset[int], helpful: bool
+    found: Analysis, request: Request, rules: BrokerRules, known: frozenset[int], helpful: bool
 ) -> Verdict | None:
     first = found.first
     if found.refusal and found.scan_error_after == 0:
-        message = _scan_message(records, found.error_position) if found.error_code == Errors.CORRUPT_MESSAGE else None
-        return refused(_scan_code(found, helpful), Reason[found.refusal], message=message)
+        return refused(_scan_code(found, helpful), Reason[found.refusal], message=found.scan_message)
     is_anonymous = rules.needs_transactional_id and not request.has_transactional_id
     if first is not None and first.is_transactional and is_anonymous:
         return refused(Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Reason.TRANSACTIONAL_ID_MISSING)
@@ -109,14 +105,3 @@ def _check_batches(
 def _scan_code(found: Analysis, helpful: bool) -> int:
     """Return the scanner's error code: -1 at a size near 2^31."""
     return Errors.CORRUPT_MESSAGE if helpful else found.error_code
-
-
-def _scan_message(records: Buffer, position: int) -> str | None:
-    """Return the message of ByteBufferLogInputStream's exception, which fails the request and goes into the
-    response."""
-    entry = memoryview(records).tobytes("A")[position : position + MAGIC_AT + 1]
-    size = int.from_bytes(entry[SIZE_AT : SIZE_AT + 4], "big", signed=True)
-    if size < MIN_ENTRY_SIZE:
-        return f"Record size {size} is less than the minimum record overhead ({MIN_ENTRY_SIZE})"
-    magic = int.from_bytes(entry[MAGIC_AT:], "big", signed=True)
-    return f"Invalid magic found in record: {magic}"
