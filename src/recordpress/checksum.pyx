@@ -62,7 +62,7 @@ cdef inline object checksum(object data, object value, update_function update):
         crc = <uint32_t>integer_of(value, "value", 0, UINT32_MAX)
     if PyBytes_CheckExact(data) and PyBytes_GET_SIZE(data) < RELEASE_GIL:
         return update(crc, <const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
-    acquire(data, &view, "data")
+    acquire(data, &view, "data")  # an InputView would be an object for a few bytes
     if view.len < RELEASE_GIL:
         crc = update(crc, <const uint8_t*>view.buf, view.len)
     else:
@@ -75,19 +75,12 @@ cdef inline object checksum(object data, object value, update_function update):
 cdef object patched(object crc, object old, object new, object distance, patch_function patch):
     cdef uint32_t before = <uint32_t>integer_of(crc, "crc", 0, UINT32_MAX)
     cdef uint64_t after = <uint64_t>integer_of(distance, "distance", 0, INT64_MAX)
-    cdef Py_buffer old_view, new_view
-    acquire(old, &old_view, "old")
-    try:
-        acquire(new, &new_view, "new")
-        try:
-            if old_view.len != new_view.len:
-                raise InvalidArgumentError(
-                    f"new must be of the same size as old, {old_view.len} bytes, not {new_view.len}", field="new")
-            return patch(before, <const uint8_t*>old_view.buf, <const uint8_t*>new_view.buf, old_view.len, after)
-        finally:
-            PyBuffer_Release(&new_view)
-    finally:
-        PyBuffer_Release(&old_view)
+    cdef InputView old_view = InputView(old, "old")
+    cdef InputView new_view = InputView(new, "new")
+    if old_view.size != new_view.size:
+        raise InvalidArgumentError(
+            f"new must be of the same size as old, {old_view.size} bytes, not {new_view.size}", field="new")
+    return patch(before, old_view.data, new_view.data, <size_t>old_view.size, after)
 
 
 def crc32c(data, value=0):

@@ -321,7 +321,7 @@ cdef int set_header_checksum(object frame, bint broken) except -1:
     cdef Py_buffer view
     cdef rp_error err
     cdef int status
-    acquire_writable(frame, &view, "frame")
+    acquire_writable(frame, &view, "frame")  # InputView reads only; nothing between here and the release raises
     status = rp_lz4_header_set_hc(<uint8_t*>view.buf, view.len, broken, &err)
     PyBuffer_Release(&view)
     check(status, &err)

@@ -5,13 +5,12 @@ writer and every reader has the plug-in.
 """
 
 cimport cython
-from cpython.buffer cimport PyBuffer_Release, Py_buffer
-from cpython.bytes cimport PyBytes_CheckExact, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_CheckExact
 from libc.stdint cimport INT32_MAX, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from recordpress._arguments cimport flag_of, integer_of, shown
-from recordpress._buffers cimport acquire, pooled
+from recordpress._buffers cimport InputView, pooled
 from recordpress._c.wire cimport (
     RP_CODEC_COMPRESS, RP_CODEC_DECOMPRESS, RP_CODEC_EXPANDS, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, RP_OUTPUT_FULL,
     RP_PLUGIN_NAME_MAX, rp_error, rp_fail, rp_plugin_name_char,
@@ -61,12 +60,10 @@ cdef inline Plugin plugin_of(const codec_row* row):
 
 cdef int take_result(object result, uint8_t* dst, size_t capacity, size_t* size) except -1:
     """Copy the result to dst if there is room; gives its size."""
-    cdef Py_buffer view
-    acquire(result, &view, "the codec's result")
-    size[0] = <size_t>view.len
+    cdef InputView view = InputView(result, "the codec's result")
+    size[0] = <size_t>view.size
     if 0 < size[0] <= capacity:
-        memcpy(dst, view.buf, size[0])
-    PyBuffer_Release(&view)
+        memcpy(dst, view.data, size[0])
     return 0
 
 
@@ -114,16 +111,13 @@ cdef int object_encode(const codec_row* row, void** state, int level, int magic,
 
 cdef bytes result_bytes(object result, size_t most, size_t* size):
     """Return the result as bytes, and its size; None if it is not copied because it is larger than `most`."""
-    cdef Py_buffer view
+    cdef InputView view
     if PyBytes_CheckExact(result):
         size[0] = <size_t>len(<bytes>result)
         return <bytes>result
-    acquire(result, &view, "the codec's result")
-    size[0] = <size_t>view.len
-    try:
-        return PyBytes_FromStringAndSize(<char*>view.buf, view.len) if size[0] <= most else None
-    finally:
-        PyBuffer_Release(&view)
+    view = InputView(result, "the codec's result")
+    size[0] = <size_t>view.size
+    return view.data[:view.size] if size[0] <= most else None
 
 
 cdef bytes object_compressed(const codec_row* row, bytes data, int level):
