@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 from operator import itemgetter
 from typing import Any
@@ -37,6 +38,13 @@ TAKES_BYTES: dict[str, Callable[[Any], object]] = {
     "decompress_into": lambda data: recordpress.decompress_into(data, bytearray(100), "zstd"),
     "crc32c": recordpress.crc32c,
     "append": lambda data: recordpress.BatchBuilder().append(data),
+    "crc32c_patch": lambda data: recordpress.crc32c_patch(0, data, data, 0),
+    "fix_lz4_header": recordpress.fix_lz4_header,
+    "compressor": lambda data: recordpress.compressor("gzip").compress(data),
+    "decompressor": lambda data: recordpress.decompressor("gzip").decompress(data),
+    "Dictionary": recordpress.dictionaries.Dictionary,
+    "validate": recordpress.broker.validate,
+    "validate of 1.0": lambda data: recordpress.broker.validate(data, broker_version="1.0"),
 }
 NOT_BYTES = ["text", 7, 1.5, object(), ["list"], memoryview]
 
@@ -76,6 +84,15 @@ def _closed() -> mmap.mmap:
 def test_a_buffer_that_says_no_with_a_value_error_is_refused(call: str, make: Callable[[], Any]) -> None:
     with pytest.raises(WRONG_VALUE, match="contiguous"):
         TAKES_BYTES[call](make())
+
+
+@pytest.mark.parametrize("call", TAKES_BYTES)
+def test_a_bytearray_may_grow_after_the_call(call: str) -> None:
+    """Nothing holds on to it, whether the call succeeds or not."""
+    for data in (bytearray(GOOD), bytearray(recordpress.compress(b"", "lz4")), bytearray(3)):
+        with suppress(recordpress.RecordpressError):
+            TAKES_BYTES[call](data)
+        data.append(0)
 
 
 def test_a_read_only_array_is_refused() -> None:
