@@ -178,6 +178,11 @@ def test_the_door_of_logs_is_narrow() -> None:
     assert len(recordpress.log.__all__) <= 40
 
 
+def test_one_module_asks_objects_for_their_buffers() -> None:
+    asking = [path.name for path in SOURCES if "PyObject_GetBuffer(" in path.read_text(encoding="utf-8")]
+    assert sorted(asking) == ["_buffers.pxd", "_buffers.pyx"]
+
+
 # --- C headers ----------------------------------------------------------------------------------------------------
 
 HEADERS = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "include/recordpress").glob("*.h")}

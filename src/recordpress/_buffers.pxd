@@ -1,4 +1,4 @@
-from cpython.buffer cimport Py_buffer
+from cpython.buffer cimport PyBUF_SIMPLE, Py_buffer, PyObject_GetBuffer
 from libc.stdint cimport int64_t, uint8_t
 
 from recordpress._c.wire cimport rp_error
@@ -23,6 +23,11 @@ cdef void pooled_free(pooled* b) noexcept nogil
 
 cdef int acquire(object data, Py_buffer* view, str name, str field=*) except -1
 cdef int acquire_writable(object data, Py_buffer* view, str name) except -1
+
+
+cdef inline int acquire_for_client(object data, Py_buffer* view) except -1:
+    """Return a view as `acquire` does, with the exceptions of Python, which are those of the clients."""
+    return PyObject_GetBuffer(data, view, PyBUF_SIMPLE)
 
 
 cdef class InputView:

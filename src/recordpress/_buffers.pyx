@@ -1,7 +1,6 @@
 """Who owns bytes: views of the caller's buffers, and pooled memory for results and scratch.
 
-This module holds the only instance of the pool, and, with the adapters, the only calls to PyObject_GetBuffer,
-whose callers get the exceptions that the clients raise.
+This module holds the only instance of the pool, and, with its .pxd, the only calls to PyObject_GetBuffer.
 """
 
 from cpython.buffer cimport (

@@ -6,10 +6,10 @@ client's own, each with recordpress's as its cause.
 """
 
 cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, Py_buffer, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport Py_buffer, PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 
-from recordpress._buffers cimport PooledBlock, pooled
+from recordpress._buffers cimport PooledBlock, acquire_for_client, pooled
 from recordpress._c.wire cimport (
     RP_CODEC_MASK, RP_CONTROL, RP_END, RP_ENTRY_SIZE, RP_ENTRY_SIZE_MAX, RP_IN_RECORDS, RP_LOG_APPEND_TIME,
     RP_LOG_OVERHEAD, RP_MAGIC, RP_MAGIC_OFFSET, RP_MIN_ENTRY_SIZE, RP_OK, RP_RECORDS_LEFT, RP_RECORDS_MISSING,
@@ -36,7 +36,7 @@ cdef bytes frozen(object data, const uint8_t** start, int64_t* size):
     if PyBytes_CheckExact(data):
         start[0], size[0] = <const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)
         return data
-    PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+    acquire_for_client(data, &view)
     try:
         base = <object>view.obj
         start[0], size[0] = <const uint8_t*>view.buf, view.len

@@ -5,13 +5,13 @@ rule.
 """
 
 cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBuffer_Release
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
 from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
 from libc.string cimport memset
 from posix.time cimport CLOCK_REALTIME, clock_gettime, timespec
 
-from recordpress._buffers cimport pooled_free
+from recordpress._buffers cimport acquire_for_client, pooled_free
 from recordpress._c.wire cimport (
     RP_BATCH_HEADER, RP_CODEC_MASK, RP_MESSAGE_CRC_OFFSET, RP_NONE, RP_OK, rp_error, rp_field, rp_field_size,
     rp_load_be32, rp_message_size,
@@ -42,7 +42,7 @@ cdef int64_t length_of(object value) except -2:
     cdef Py_buffer view
     if bytes_field(value, &f):
         return f.size
-    PyObject_GetBuffer(value, &view, PyBUF_SIMPLE)
+    acquire_for_client(value, &view)
     cdef int64_t size = view.len
     PyBuffer_Release(&view)
     return size
@@ -127,10 +127,10 @@ cdef class OpenBatch:
         memset(&views, 0, sizeof(record_views))
         try:
             if not bytes_field(key, &row.key):
-                PyObject_GetBuffer(key, &views.key, PyBUF_SIMPLE)
+                acquire_for_client(key, &views.key)
                 row.key.data, row.key.size = <const unsigned char*>views.key.buf, views.key.len
             if not bytes_field(value, &row.value):
-                PyObject_GetBuffer(value, &views.value, PyBUF_SIMPLE)
+                acquire_for_client(value, &views.value)
                 row.value.data, row.value.size = <const unsigned char*>views.value.buf, views.value.len
             return self.put_row(row, headers)
         finally:
