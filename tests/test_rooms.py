@@ -186,7 +186,8 @@ def test_one_module_asks_objects_for_their_buffers() -> None:
 # --- C headers ----------------------------------------------------------------------------------------------------
 
 HEADERS = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "include/recordpress").glob("*.h")}
-_OBJECT = re.compile(r"^static (?!const [^*\n]*[=;\[])[^(\n]*[;{=\[]", re.MULTILINE)  # no function, and no constant
+# no function, and no constant
+_OBJECT = re.compile(r"^[ \t]*static (?!const [^*\n]*[=;\[])[^(\n]*[;{=\[]", re.MULTILINE)
 
 
 def _has_state(header: str) -> bool:

@@ -37,11 +37,13 @@ static inline unsigned rp_cpu_ask(void) {
     return found;
 }
 
+/* What was found: weak, so that all includers in a shared object have one, as C++ has it for inline variables. */
+__attribute__((weak, visibility("hidden"))) unsigned rp_cpu_known;
+
 /* Whether there are all of these. It asks once: under a hypervisor CPUID takes a microsecond or more. */
 static inline int rp_cpu_has(unsigned wanted) {
-    static unsigned known;
-    unsigned found = __atomic_load_n(&known, __ATOMIC_RELAXED);
-    if (!found) __atomic_store_n(&known, found = rp_cpu_ask(), __ATOMIC_RELAXED);
+    unsigned found = __atomic_load_n(&rp_cpu_known, __ATOMIC_RELAXED);
+    if (!found) __atomic_store_n(&rp_cpu_known, found = rp_cpu_ask(), __ATOMIC_RELAXED);
     return (found & wanted) == wanted;
 }
 
