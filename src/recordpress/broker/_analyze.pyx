@@ -10,10 +10,11 @@ from libc.string cimport memset
 from recordpress._arguments cimport flag_of, integer_of
 from recordpress._buffers cimport InputView
 from recordpress._c.wire cimport (
-    RP_ATTRIBUTES_OFFSET, RP_BATCH_LENGTH, RP_CRC_OFFSET, RP_END, RP_LOG_OVERHEAD, RP_MAGIC,
-    RP_MAGIC_OFFSET, RP_MIN_ENTRY_SIZE, RP_OK, RP_PLUGGABLE, RP_PLUGIN_UNKNOWN, RP_SIZE_OFFSET, RP_TRANSACTIONAL,
-    RP_ZSTD, rp_batch, rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_error, rp_load_be16, rp_load_be32,
-    rp_load_be64,
+    RP_ATTRIBUTES_OFFSET, RP_BASE_SEQUENCE_OFFSET, RP_BASE_TIMESTAMP_OFFSET, RP_BATCH_LENGTH, RP_CRC_OFFSET, RP_END,
+    RP_LAST_OFFSET_DELTA_OFFSET, RP_MAGIC, RP_MAGIC_OFFSET, RP_MIN_ENTRY_SIZE, RP_OK, RP_PLUGGABLE, RP_PLUGIN_UNKNOWN,
+    RP_PRODUCER_EPOCH_OFFSET, RP_PRODUCER_ID_OFFSET, RP_RECORDS_COUNT_OFFSET, RP_TRANSACTIONAL, RP_ZSTD, rp_batch,
+    rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_cursor_of, rp_entry_size, rp_error, rp_load_be16,
+    rp_load_be32, rp_load_be64,
 )
 from recordpress.broker._error_codes cimport (
     CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE, UNKNOWN_SERVER_ERROR, UNSUPPORTED_COMPRESSION_TYPE,
@@ -24,10 +25,11 @@ from recordpress.record.decode cimport check_crc, refuse_codec
 from recordpress.record.header cimport BatchHeader, header_of
 
 cdef enum:
-    LAST_OFFSET_END = 27   # where fields of a v2 header end: lastOffsetDelta, producerId, producerEpoch, baseSequence
-    PRODUCER_ID_END = 51
-    PRODUCER_EPOCH_END = 53
-    BASE_SEQUENCE_END = 57
+    # where fields of a v2 header end, and the next ones begin
+    LAST_OFFSET_END = RP_BASE_TIMESTAMP_OFFSET
+    PRODUCER_ID_END = RP_PRODUCER_EPOCH_OFFSET
+    PRODUCER_EPOCH_END = RP_BASE_SEQUENCE_OFFSET
+    BASE_SEQUENCE_END = RP_RECORDS_COUNT_OFFSET
     KEPT_HEADERS = 2       # ProduceRequest looks at no more
 
 
@@ -65,21 +67,22 @@ cdef int refuse(pass_over* p, int code, const char* refusal) noexcept nogil:
 
 
 cdef void read_short(const uint8_t* entry, rp_batch* batch) noexcept nogil:
-    """Read the available fields of a truncated v2 header; `batch` has its position, size and offset."""
+    """Read the available fields of a truncated v2 header; `batch` has its position, size and offset. The scanner's
+    minimum size holds for the first two, and a check of its end for each other field."""
     cdef rp_batch said
     memset(&said, 0, sizeof(rp_batch))
     said.position, said.size, said.base_offset, said.magic = batch.position, batch.size, batch.base_offset, 2
     said.crc = rp_load_be32(entry + RP_CRC_OFFSET)
     said.attributes = <int>rp_load_be16(entry + RP_ATTRIBUTES_OFFSET)
     if batch.size >= LAST_OFFSET_END:
-        said.last_offset_delta = <int32_t>rp_load_be32(entry + LAST_OFFSET_END - 4)
+        said.last_offset_delta = <int32_t>rp_load_be32(entry + RP_LAST_OFFSET_DELTA_OFFSET)
     said.producer_id = said.producer_epoch = said.base_sequence = said.partition_leader_epoch = -1
     if batch.size >= PRODUCER_ID_END:
-        said.producer_id = <int64_t>rp_load_be64(entry + PRODUCER_ID_END - 8)
+        said.producer_id = <int64_t>rp_load_be64(entry + RP_PRODUCER_ID_OFFSET)
     if batch.size >= PRODUCER_EPOCH_END:
-        said.producer_epoch = <int16_t>rp_load_be16(entry + PRODUCER_ID_END)
+        said.producer_epoch = <int16_t>rp_load_be16(entry + RP_PRODUCER_EPOCH_OFFSET)
     if batch.size >= BASE_SEQUENCE_END:
-        said.base_sequence = <int32_t>rp_load_be32(entry + BASE_SEQUENCE_END - 4)
+        said.base_sequence = <int32_t>rp_load_be32(entry + RP_BASE_SEQUENCE_OFFSET)
     batch[0] = said
 
 
@@ -154,7 +157,7 @@ cdef bint overflows(const uint8_t* data, int64_t size, int64_t position) noexcep
     """Return whether the size of an entry does not fit an int with the 12 bytes before it: the scanner fails at
     that."""
     return (size - position > RP_MAGIC_OFFSET
-            and <int32_t>rp_load_be32(data + position + RP_SIZE_OFFSET) > INT32_MAX - RP_LOG_OVERHEAD)
+            and rp_entry_size(rp_cursor_of(data + position, <size_t>(size - position))) > INT32_MAX)
 
 
 cdef void run(pass_over* p, const uint8_t* data, int64_t size) noexcept nogil:

@@ -13,7 +13,10 @@ from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint32_t, uint64_t, uint8_
 from libc.string cimport memcmp, memcpy, memset
 
 from recordpress._buffers cimport pooled, pooled_free, pooled_reserve_more
-from recordpress._c.wire cimport RP_OK, rp_error, rp_load_be32, rp_load_be64, rp_store_be32, rp_store_be64
+from recordpress._c.wire cimport (
+    RP_CODEC_MASK, RP_LOG_APPEND_TIME, RP_LOG_OVERHEAD, RP_OK, rp_error, rp_load_be32, rp_load_be64, rp_store_be32,
+    rp_store_be64,
+)
 from recordpress.broker._check cimport CODEC_DIFFERS, MAGIC_CONVERSION, NON_SEQUENTIAL_INNER_OFFSETS, TARGET_V0
 from recordpress.broker._error_codes cimport CORRUPT_MESSAGE, INVALID_TIMESTAMP, UNKNOWN_SERVER_ERROR
 from recordpress.checksum cimport crc32_update
@@ -34,14 +37,14 @@ cdef enum:
     V0_10_1 = 3
     V0_10_2 = 4
 
-    ENTRY_OVERHEAD = 12  # offset and size
+    ENTRY_OVERHEAD = RP_LOG_OVERHEAD
     # in a message: crc, magic, attributes, and the body, which begins with the timestamp, or the key's length
     MAGIC_AT = 4
     ATTRIBUTES_AT = 5
     BODY_AT = 6
     TIMESTAMP_SIZE = 8
-    CODEC_MASK = 0x07
-    APPEND_TIME = 0x08
+    CODEC_MASK = RP_CODEC_MASK
+    APPEND_TIME = RP_LOG_APPEND_TIME
     LAST_CODEC = 3
     NO_TIMESTAMP = -1
 
@@ -117,7 +120,7 @@ cdef bint next_message(const uint8_t* data, int64_t size, int64_t* position, mes
     cdef int64_t left = size - position[0]
     if left < ENTRY_OVERHEAD:
         return False
-    m.size = <int32_t>rp_load_be32(entry + 8)
+    m.size = <int32_t>rp_load_be32(entry + 8)  # in the 12 bytes that are left
     if m.size < LEAST_MESSAGE:
         refuse(CORRUPT_MESSAGE, "ENTRY_SIZE")
     if m.size > left - ENTRY_OVERHEAD:
