@@ -11,7 +11,7 @@ from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileSystem, RandomAccessFile
 from recordpress.producer.settings import BATCH_SIZE
 from recordpress.record import BatchBuilder
-from recordpress.record.header import MAGIC_AT
+from recordpress.record.header import ENTRY_PREFIX, entry_prefix
 
 _LOG_NAME = re.compile(r"[0-9]{20}.*\.log(\.deleted|\.swap)?")
 _MOST_MAGIC = 2  # the newest format
@@ -28,8 +28,8 @@ def is_lines(files: FileSystem, path: str) -> bool:
     if not info.is_file or _LOG_NAME.fullmatch(info.name):
         return False
     with files.open(path) as file:
-        begin = file.read_at(0, MAGIC_AT + 1)
-    return len(begin) <= MAGIC_AT or begin[MAGIC_AT] > _MOST_MAGIC
+        prefix = entry_prefix(file.read_at(0, ENTRY_PREFIX))
+    return prefix is None or not 0 <= prefix[2] <= _MOST_MAGIC
 
 
 def sample_lines(file: RandomAccessFile, limit: int, seed: int) -> Sample:

@@ -25,7 +25,7 @@ from recordpress.broker._validator import StoredSet, Validation, validate_record
 from recordpress.broker._verdict import Relation, Verdict, accepted, refused
 from recordpress.broker._versions import MessageSets
 from recordpress.errors import ArgumentTypeError
-from recordpress.record.header import LOG_OVERHEAD, MAGIC_AT, SIZE_AT, BatchHeader
+from recordpress.record.header import LOG_OVERHEAD, BatchHeader, entry_prefix
 from recordpress.typing import Integer, Time
 
 if TYPE_CHECKING:
@@ -101,10 +101,10 @@ class Partition:
         if self.rules.scans_magic_first or self.rules.message_sets is not None:
             return records
         view, position = memoryview(InputView(records, "records")), 0
-        while len(view) - position > MAGIC_AT:
-            size = int.from_bytes(view[position + SIZE_AT : position + LOG_OVERHEAD], "big", signed=True)
+        while prefix := entry_prefix(view, position):
+            _, size, magic = prefix
             if size > len(view) - position - LOG_OVERHEAD:
-                return view[:position] if view[position + MAGIC_AT] > _NEWEST_MAGIC else records
+                return records if 0 <= magic <= _NEWEST_MAGIC else view[:position]
             if size < 0:
                 break
             position += LOG_OVERHEAD + size

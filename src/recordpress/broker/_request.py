@@ -10,12 +10,11 @@ from recordpress.broker._config import CODEC_IDS
 from recordpress.broker._reasons import Reason
 from recordpress.broker._verdict import Verdict, refused
 from recordpress.broker._versions import BrokerRules
-from recordpress.record.header import CODEC_BITS, BatchHeader
+from recordpress.record.header import CODEC_BITS, PRODUCER_ID_END, BatchHeader
 
 _BATCHES_ALONE = 3  # from this Produce on, a record set is one batch of magic 2
 _TAKES_ZSTD = 7  # KIP-110
 _LAST_OF_MESSAGES = 2  # what clients send messages of magic 0 and 1 with (ProduceRequest.forMagic)
-_PRODUCER_ID_END = 51  # in a header of magic 2
 
 
 class Request(NamedTuple):
@@ -62,7 +61,7 @@ def check_request(
 
 def _is_short(first: BatchHeader) -> bool:
     """Return whether its producer id cannot be read, which the parser needs."""
-    return first.magic > 1 and first.size < _PRODUCER_ID_END
+    return first.magic > 1 and first.size < PRODUCER_ID_END
 
 
 def _check_set(

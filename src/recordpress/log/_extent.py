@@ -16,11 +16,11 @@ from recordpress.log._segment import Segment
 from recordpress.log._transactions import SegmentLike
 from recordpress.log.sidecars.offset_index import ENTRY_SIZE, OffsetIndex, OffsetPosition, read_offset_index
 from recordpress.record import Batch, read_batches, summarize_records
-from recordpress.record.header import CODEC_BITS, BatchHeader
+from recordpress.record.header import CODEC_BITS, ENTRY_PREFIX, BatchHeader, entry_prefix
 
 _TAIL_BYTES = 1_048_588  # what a batch has at most, by default (ServerLogConfigs.MAX_MESSAGE_BYTES_DEFAULT)
 _HEADER_BYTES = 512  # of one read, for one header
-_WRAPPER_PREFIX = 18  # up to the attributes of a v0/v1 message
+_WRAPPER_PREFIX = ENTRY_PREFIX + 1  # up to the attributes of a v0/v1 message
 _UNKNOWN = -(1 << 63)
 
 
@@ -58,11 +58,14 @@ def begins_before_its_name(segment: Segment) -> bool:
     any."""
     with suppress(FileNotFoundError), segment.open() as file:  # its reader reports it
         data = file.read_at(0, _WRAPPER_PREFIX)
-        if len(data) == _WRAPPER_PREFIX and data[16] < 2 and data[17] & CODEC_BITS:
+        if not (prefix := entry_prefix(data)):
+            return False
+        base_offset, _, magic = prefix
+        if magic in (0, 1) and len(data) == _WRAPPER_PREFIX and data[ENTRY_PREFIX] & CODEC_BITS:
             with segment.records(complete=False) as records, suppress(RecordpressError):
                 for header in records.headers(window_bytes=_HEADER_BYTES):
                     return _first_offset(records, header) < segment.base_offset
-        return len(data) >= 8 and int.from_bytes(data[:8], "big", signed=True) < segment.base_offset
+        return base_offset < segment.base_offset
     return False
 
 

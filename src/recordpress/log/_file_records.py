@@ -18,7 +18,7 @@ from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._trailing_bytes import Tail, tail_of
 from recordpress.log.findings import DAMAGE, Finding
 from recordpress.record import read_batches
-from recordpress.record.header import ENTRY_PREFIX, LOG_OVERHEAD, SIZE_AT, BatchHeader
+from recordpress.record.header import ENTRY_PREFIX, LOG_OVERHEAD, BatchHeader, entry_prefix
 
 # Large enough to hide a call's fixed costs, small enough for several to be in memory.
 CHUNK_BYTES = 16 << 20
@@ -378,12 +378,12 @@ class FileRecords:
         whole = self._whole(data, wanted)
         if whole or len(data) == left:
             return memoryview(data)[:whole]
-        size = LOG_OVERHEAD + int.from_bytes(data[SIZE_AT:LOG_OVERHEAD], "big")
-        if size == LOG_OVERHEAD or size > left:
+        prefix = entry_prefix(data)
+        if prefix is None or not 0 < prefix[1] <= left - LOG_OVERHEAD:
             return memoryview(b"")
         check_entry(self.file, position)  # it is larger than a chunk
-        data = self.read(position, size)
-        return memoryview(data)[: self._whole(data, size)]
+        data = self.read(position, LOG_OVERHEAD + prefix[1])
+        return memoryview(data)[: self._whole(data, len(data))]
 
     def _whole(self, data: bytes, wanted: int) -> int:
         """Return the size of the whole entries in `data` that begin before `wanted`, up to an impossible one: an error

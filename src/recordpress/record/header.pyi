@@ -3,12 +3,12 @@ from typing import Any
 from typing_extensions import Buffer, disjoint_base
 
 CODEC_BITS: int
-SIZE_AT: int
-MAGIC_AT: int
 LOG_OVERHEAD: int
 ENTRY_PREFIX: int
+MAGIC_AT: int
 MIN_ENTRY_SIZE: int
 HEADER_SIZE: int
+PRODUCER_ID_END: int
 SEQUENCES: int
 FIELDS: tuple[tuple[str, str, str, int | None], ...]
 
@@ -63,6 +63,7 @@ class BatchHeader:
     def records_count(self) -> int | Any: ...
 
 def read_header(data: Buffer, at: int = 0, position: int = 0) -> BatchHeader: ...
+def entry_prefix(data: Buffer, at: int = 0) -> tuple[int, int, int] | None: ...
 def moved_header(header: BatchHeader, position: int, base_offset: int) -> BatchHeader: ...
 def with_producer(
     batch: Buffer, producer_id: int, producer_epoch: int, base_sequence: int, is_transactional: bool

@@ -1,24 +1,25 @@
 """Header of an entry, with the names and types of its fields in tables."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport INT32_MAX, INT64_MAX, int16_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint64_t
 
 from recordpress._arguments cimport integer_of
 from recordpress._buffers cimport InputView
 from recordpress._c.wire cimport (
     RP_ATTRIBUTES_OFFSET, RP_BATCH_HEADER, RP_CODEC_MASK, RP_CONTROL, RP_CRC_OFFSET, RP_CUT_ENTRY, RP_DELETE_HORIZON,
-    RP_END, RP_ENTRY_PREFIX, RP_LOG_OVERHEAD, RP_MAGIC_OFFSET, RP_MIN_ENTRY_SIZE, RP_SIZE_OFFSET, RP_TRANSACTIONAL,
-    rp_batch, rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_batch_timestamp_type, rp_batch_write, rp_error,
-    rp_fail, rp_sequence_add, rp_store_be32,
+    RP_END, RP_ENTRY_PREFIX, RP_LOG_OVERHEAD, RP_MAGIC_OFFSET, RP_MIN_ENTRY_SIZE, RP_PRODUCER_EPOCH_OFFSET,
+    RP_TRANSACTIONAL, rp_batch, rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_batch_timestamp_type,
+    rp_batch_write, rp_cursor, rp_cursor_of, rp_error, rp_fail, rp_read_be32, rp_read_be64, rp_read_bytes,
+    rp_sequence_add, rp_store_be32,
 )
 from recordpress._status cimport check, place, place_at
 from recordpress.checksum cimport crc32c_update
 
 # What batch_header.h states, for modules in Python.
 CODEC_BITS = RP_CODEC_MASK  # of the attributes
-SIZE_AT, MAGIC_AT = RP_SIZE_OFFSET, RP_MAGIC_OFFSET  # of every entry
-LOG_OVERHEAD, ENTRY_PREFIX = RP_LOG_OVERHEAD, RP_ENTRY_PREFIX
+LOG_OVERHEAD, ENTRY_PREFIX, MAGIC_AT = RP_LOG_OVERHEAD, RP_ENTRY_PREFIX, RP_MAGIC_OFFSET  # of every entry
 MIN_ENTRY_SIZE, HEADER_SIZE = RP_MIN_ENTRY_SIZE, RP_BATCH_HEADER
+PRODUCER_ID_END = RP_PRODUCER_EPOCH_OFFSET  # in a header of magic 2
 SEQUENCES = 1 << 31  # they go from 0 to 2^31 - 1, and then begin again (DefaultRecordBatch.incrementSequence)
 
 # The fields of `header_row`: name, NumPy type, Arrow format, value that is null in Arrow (None: never null).
@@ -186,6 +187,18 @@ def read_header(data, at=0, position=0):
     check(status, &err, &where)
     batch.position = integer_of(position, "position", 0, INT64_MAX)
     return header_of(&batch)
+
+
+def entry_prefix(data, at=0):
+    """Return the base offset, the size field and the magic of the entry at byte `at` of `data`; None if `data` ends
+    before its magic."""
+    cdef InputView view = InputView(data)
+    cdef int64_t start = integer_of(at, "at", 0, view.size)
+    cdef rp_cursor c = rp_cursor_of(view.data + start, <size_t>(view.size - start))
+    cdef int64_t base = rp_read_be64(&c)
+    cdef int32_t size = rp_read_be32(&c)
+    cdef const uint8_t* rest = rp_read_bytes(&c, RP_ENTRY_PREFIX - RP_LOG_OVERHEAD)
+    return None if rest == NULL else (base, size, <int8_t>rest[RP_MAGIC_OFFSET - RP_LOG_OVERHEAD])
 
 
 def moved_header(BatchHeader header, position, base_offset):
