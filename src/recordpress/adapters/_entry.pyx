@@ -13,8 +13,8 @@ from recordpress._buffers cimport PooledBlock, acquire_for_client, pooled
 from recordpress._c.wire cimport (
     RP_CODEC_MASK, RP_CONTROL, RP_END, RP_ENTRY_SIZE, RP_ENTRY_SIZE_MAX, RP_IN_RECORDS, RP_LOG_APPEND_TIME,
     RP_LOG_OVERHEAD, RP_MAGIC, RP_MAGIC_OFFSET, RP_MIN_ENTRY_SIZE, RP_OK, RP_RECORDS_LEFT, RP_RECORDS_MISSING,
-    RP_RECORD_LENGTH, RP_TRANSACTIONAL, RP_VARINT, rp_batch_codec, rp_batch_read, rp_cursor_of, rp_cursor_ok, rp_fail,
-    rp_load_be32, rp_message_next, rp_read_be32, rp_read_be64, rp_record_next, rp_source_fail,
+    RP_RECORD_LENGTH, RP_TRANSACTIONAL, RP_VARINT, rp_batch_codec, rp_batch_read, rp_cursor_of, rp_cursor_ok,
+    rp_entry_size, rp_fail, rp_message_next, rp_read_be32, rp_read_be64, rp_record_next, rp_source_fail,
 )
 from recordpress.adapters._client cimport demand, ready
 from recordpress.codecs.codec cimport row_of
@@ -243,8 +243,9 @@ cdef class Entry:
         if index >= self.source.count:
             return 0
         cdef int status = rp_message_next(&self.source, cursor, message, r, &err)
-        if status == RP_END:  # a message alone, whose header was read (so `at + 8` is in it), is longer than its bytes
-            status = rp_fail(&err, RP_ENTRY_SIZE_MAX, 8, <int32_t>rp_load_be32(at + 8),
+        if status == RP_END:  # a message alone, whose header was read, is longer than its bytes
+            status = rp_fail(&err, RP_ENTRY_SIZE_MAX, 8,
+                             rp_entry_size(rp_cursor_of(at, <size_t>(cursor.end - at))) - RP_LOG_OVERHEAD,
                              cursor.end - at - RP_LOG_OVERHEAD)
         if status != RP_OK:
             raise self.client.error_of(&err, &self.header)

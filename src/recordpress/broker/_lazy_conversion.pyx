@@ -25,7 +25,7 @@ from recordpress._c.wire cimport (
     RP_MESSAGE_ATTRIBUTES_OFFSET, RP_MIN_ENTRY_SIZE, RP_NONE, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, RP_PLUGGABLE,
     RP_RECORDS_COUNT, RP_RECORDS_LEFT, RP_SIZE_OFFSET, RP_TIMESTAMP_NEGATIVE, RP_VARINT, RP_VARINT_MAX,
     RP_WRAPPER_EMPTY, RP_WRAPPER_NULL, RP_WRAPPER_OFFSET, RP_ZSTD, rp_batch, rp_batch_codec, rp_batch_read, rp_cursor,
-    rp_cursor_left, rp_cursor_of, rp_cursor_ok, rp_error, rp_fail, rp_load_be32, rp_message_next, rp_read_varint,
+    rp_cursor_left, rp_cursor_of, rp_cursor_ok, rp_entry_size, rp_error, rp_fail, rp_message_next, rp_read_varint,
     rp_record, rp_record_next, rp_source, rp_store_be32, rp_store_be64,
 )
 from recordpress._status cimport error_of, place, place_at
@@ -102,9 +102,9 @@ cdef int entry_at(down_conversion* d, int64_t position, rp_batch* b) noexcept no
     cdef int64_t size
     if d.size - position <= RP_ENTRY_PREFIX:
         return RP_END
-    size = <int32_t>rp_load_be32(p + RP_SIZE_OFFSET)
     b.position = position
-    b.size = size + RP_LOG_OVERHEAD
+    b.size = rp_entry_size(rp_cursor_of(p, <size_t>(d.size - position)))
+    size = b.size - RP_LOG_OVERHEAD
     b.magic = <int8_t>p[RP_MAGIC_OFFSET]
     if size < RP_MIN_ENTRY_SIZE:
         d.batch = b[0]

@@ -16,8 +16,8 @@ from recordpress._arguments cimport choice_of, integer_of
 from recordpress._buffers cimport InputView, PooledBlock, pooled_block
 from recordpress._c.python cimport references
 from recordpress._c.wire cimport (
-    RP_BATCH_HEADER, RP_BINARY_VIEW, RP_CUT_ENTRY, RP_ENTRY_PREFIX, RP_LOG_OVERHEAD, RP_OK, rp_batch, rp_error, rp_fail,
-    rp_load_be32,
+    RP_BATCH_HEADER, RP_BINARY_VIEW, RP_CUT_ENTRY, RP_ENTRY_PREFIX, RP_OK, rp_batch, rp_cursor_of, rp_entry_size,
+    rp_error, rp_fail,
 )
 from recordpress._sealed cimport seal
 from recordpress._status cimport error_of, place, place_at, place_of
@@ -166,8 +166,7 @@ cdef class Source:
         cdef int64_t rest = self.size - position, entry
         if self.file is None or rest < max(self.step, <int64_t>RP_BATCH_HEADER):
             return 0
-        # `rest` holds RP_BATCH_HEADER bytes: checked above
-        entry = <int64_t>rp_load_be32(self.view.data + position + 8) + RP_LOG_OVERHEAD
+        entry = rp_entry_size(rp_cursor_of(self.view.data + position, <size_t>rest))
         if entry < LARGE_ENTRY or self.base + position + entry > self.end or left_in(self.file) < entry - rest:
             return 0
         return entry
@@ -214,7 +213,7 @@ cdef class Source:
     cdef int64_t _first_entry(self, const uint8_t* data, int64_t rest, int64_t step) noexcept:
         """Return the end of the prefix after the first entry if that is a large part of a view, else `step`; `rest` is
         at least RP_ENTRY_PREFIX."""
-        cdef int64_t size = <int64_t>rp_load_be32(data + 8) + RP_LOG_OVERHEAD + RP_ENTRY_PREFIX
+        cdef int64_t size = rp_entry_size(rp_cursor_of(data, <size_t>rest)) + RP_ENTRY_PREFIX
         return size if max(rest, step // LARGE_SHARE) < size <= step else step
 
     cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1:
@@ -230,7 +229,7 @@ cdef class Source:
             return step
         if rest < step:
             return self._first_entry(data, rest, step)
-        entry = <int64_t>rp_load_be32(data + 8) + RP_LOG_OVERHEAD  # its bounds were checked by the scan
+        entry = rp_entry_size(rp_cursor_of(data, <size_t>rest))  # its bounds were checked by the scan
         left = left_in(self.file)
         if left < 0:
             return 2 * rest

@@ -4,14 +4,13 @@ Keeping one record at a time costs a fraction of a list of all, because the next
 """
 
 cimport cython
-from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t, uint8_t
 
 from recordpress._buffers cimport InputView, PooledBlock
 from recordpress._c.wire cimport (
     RP_END, RP_ENTRY_SIZE_MAX, RP_IN_RECORDS, RP_LOG_OVERHEAD, RP_OK, RP_RECORDS_LEFT, RP_RECORDS_MISSING,
-    RP_RECORD_LENGTH, RP_VARINT,
-    rp_batch, rp_cursor_of, rp_error, rp_fail, rp_load_be32, rp_message_next, rp_message_read, rp_record,
-    rp_record_next, rp_source_fail,
+    RP_RECORD_LENGTH, RP_VARINT, rp_batch, rp_cursor_of, rp_entry_size, rp_error, rp_fail, rp_message_next,
+    rp_message_read, rp_record, rp_record_next, rp_source_fail,
 )
 from recordpress._sealed cimport seal
 from recordpress._status cimport error_of, place_of
@@ -208,7 +207,8 @@ cdef class Records:
         cdef Record record = Record.__new__(Record)
         cdef int status = rp_message_next(&self._source, &self._cursor, &message, &record._record, &err)
         if status == RP_END:  # of a plain message: the caller wrote to it since
-            status = rp_fail(&err, RP_ENTRY_SIZE_MAX, 8, <int32_t>rp_load_be32(at + 8),
+            status = rp_fail(&err, RP_ENTRY_SIZE_MAX, 8,
+                             rp_entry_size(rp_cursor_of(at, <size_t>(self._cursor.end - at))) - RP_LOG_OVERHEAD,
                              self._cursor.end - at - RP_LOG_OVERHEAD)
         if status != RP_OK:
             raise self._ended(error_of(&err, &self._place))
