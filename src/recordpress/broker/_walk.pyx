@@ -497,7 +497,7 @@ cdef int message_error(validator* v, const rp_batch* message, const uint8_t* at,
             refuse(v, CORRUPT_MESSAGE, CORRUPT_MESSAGE, b"INNER_CHECKSUM")
             return -1
     if v.compacted:
-        if message.size < <int64_t>key_at + 4:
+        if message.size < <int64_t>key_at + 4:  # the key's length, which is read below
             refuse_unreadable(v)
             return -1
         has_key = <int32_t>rp_load_be32(at + key_at) >= 0

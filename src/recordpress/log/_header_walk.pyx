@@ -287,7 +287,7 @@ cdef class HeaderWalk:
             return None
         self.need(self.position, RP_ENTRY_PREFIX)
         cdef const uint8_t* p = self.data + (self.position - self.begin)
-        return <int64_t>rp_load_be64(p), <int32_t>rp_load_be32(p + RP_SIZE_OFFSET)
+        return <int64_t>rp_load_be64(p), <int32_t>rp_load_be32(p + RP_SIZE_OFFSET)  # need() has read them
 
     def ends_with_file(self):
         """Return whether the entry here is a v2 batch whose checksum is right if it ends with the file."""
@@ -295,7 +295,7 @@ cdef class HeaderWalk:
             return False
         self.need(self.position, RP_BATCH_HEADER)
         cdef const uint8_t* p = self.data + (self.position - self.begin)
-        cdef uint32_t stored = rp_load_be32(p + RP_CRC_OFFSET)
+        cdef uint32_t stored = rp_load_be32(p + RP_CRC_OFFSET)  # need() has read the header
         return p[RP_MAGIC_OFFSET] == 2 and stored == self.checksum(self.position + RP_ATTRIBUTES_OFFSET, self.end, True)
 
     # --- going on after damage ------------------------------------------------------------------------------------
@@ -366,7 +366,8 @@ cdef class HeaderWalk:
 cdef int64_t candidate(const uint8_t* data, int64_t at, int64_t most, int64_t end, int64_t first,
                        int64_t last) noexcept nogil:
     """Return the first place from `at` on and before `most` where a base offset in the range, a size and a magic lie as
-    in a header; otherwise -1. All count from `data`, also the end of the file."""
+    in a header; otherwise -1. All count from `data`, also the end of the file. RP_ENTRY_PREFIX bytes follow each place
+    before `most`, so the loop checks no bounds."""
     cdef uint64_t range = <uint64_t>last - <uint64_t>first
     cdef int64_t size
     while at < most:

@@ -41,7 +41,7 @@ cdef void forget_producer(rp_batch* batch) noexcept nogil:
 
 cdef void settle_written(const rp_batch* batch, uint8_t* entry, size_t size) noexcept nogil:
     cdef rp_batch written = batch[0]
-    cdef int codec = rp_load_be16(entry + RP_ATTRIBUTES_OFFSET) & RP_CODEC_MASK
+    cdef int codec = rp_load_be16(entry + RP_ATTRIBUTES_OFFSET) & RP_CODEC_MASK  # of a header that we wrote
     written.size = <int64_t>size
     written.attributes = <int16_t>((batch.attributes & ~RP_CODEC_MASK) | codec)
     write_header(&written, entry)

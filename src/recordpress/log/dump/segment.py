@@ -274,5 +274,5 @@ def _control_of(record: Record) -> str:
         return f" endTxnMarker: {control.type} coordinatorEpoch: {control.coordinator_epoch}"
     if (text := kraft_record_text(control.type, record)) is not None:
         return f" {text}"
-    number = int.from_bytes((record.key or b"")[2:4], "big", signed=True)
+    number = int.from_bytes((record.key or b"")[2:4], "big", signed=True)  # control_record() checked the key's size
     return f" controlType: {control.type}({number})"
