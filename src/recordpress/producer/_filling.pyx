@@ -16,7 +16,7 @@ from recordpress._c.wire cimport (
 from recordpress._sealed cimport seal
 from recordpress.codecs.table cimport codec_of, level_of, table_of
 from recordpress.producer._estimator cimport CompressionRatioEstimator
-from recordpress.record.builder cimport BatchBuilder, bytes_field
+from recordpress.record.builder cimport BatchBuilder, bytes_field, field_view
 from recordpress.record.encode cimport JAVA_RECORD_OVERHEAD, batch_options, least_size
 from recordpress.record.open_batch cimport open_batch
 
@@ -296,13 +296,8 @@ cdef class BatchFiller:
                            object partition, object callback, object now_ms) except -1:
         """Append a record whose key or value is not bytes."""
         cdef rp_record row
-        cdef InputView value_view, key_view
-        if not bytes_field(value, &row.value):
-            value_view = InputView(value, "value")
-            row.value.data, row.value.size = value_view.data, value_view.size
-        if not bytes_field(key, &row.key):
-            key_view = InputView(key, "key")
-            row.key.data, row.key.size = key_view.data, key_view.size
+        cdef InputView _value_view = field_view(value, &row.value, "value")
+        cdef InputView _key_view = field_view(key, &row.key, "key")
         self._busy = True
         try:
             return self.put(self.queue_of(topic, partition), &row, timestamp, headers, callback, now_ms)

@@ -9,7 +9,7 @@ from recordpress._buffers cimport pooled
 from recordpress._c.wire cimport rp_error, rp_record
 from recordpress.codecs.table cimport CodecTable
 from recordpress.record.open_batch cimport open_batch
-from recordpress.record.rows cimport bytes_field, encode_headers  # noqa: also for those who fill records
+from recordpress.record.rows cimport bytes_field, encode_headers, field_view  # noqa: also for those who fill records
 
 ctypedef struct exact_limit:
     int64_t size         # maximum size of the finished batch

@@ -24,7 +24,7 @@ from recordpress.record.encode cimport (
     write_around,
 )
 from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_add_run, batch_limit, batch_put, open_batch
-from recordpress.record.rows cimport ROWS, RecordRows, bytes_field, encode_headers
+from recordpress.record.rows cimport ROWS, RecordRows, bytes_field, encode_headers, field_view
 
 from recordpress.errors import ArgumentTypeError, ClosedError, InUseError, InvalidArgumentError
 from recordpress.record._types import CONTROL_TYPES
@@ -382,13 +382,8 @@ cdef class BatchBuilder:
     cdef bint _append_views(self, value, key, timestamp, headers, offset) except -1:
         """Append a record whose key or value is not bytes."""
         cdef rp_record row
-        cdef InputView value_view, key_view
-        if not bytes_field(value, &row.value):
-            value_view = InputView(value, "value")
-            row.value.data, row.value.size = value_view.data, value_view.size
-        if not bytes_field(key, &row.key):
-            key_view = InputView(key, "key")
-            row.key.data, row.key.size = key_view.data, key_view.size
+        cdef InputView _value_view = field_view(value, &row.value, "value")
+        cdef InputView _key_view = field_view(key, &row.key, "key")
         return self._append(&row, timestamp, headers, offset)
 
     @cython.final

@@ -3,7 +3,7 @@
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t
 
-from recordpress._buffers cimport pooled
+from recordpress._buffers cimport InputView, pooled
 from recordpress._c.wire cimport rp_field, rp_record
 
 cdef inline bint bytes_field(object value, rp_field* f) noexcept:
@@ -17,6 +17,14 @@ cdef inline bint bytes_field(object value, rp_field* f) noexcept:
         f.size = PyBytes_GET_SIZE(value)
         return True
     return False
+
+cdef inline InputView field_view(object value, rp_field* f, str name):
+    """Take null, bytes or another buffer; return the view that must live as long as the field, or None."""
+    if bytes_field(value, f):
+        return None
+    cdef InputView view = InputView(value, name)
+    f.data, f.size = view.data, view.size
+    return view
 
 # Append headerCount and the headers to `out`, if there are any.
 cdef int encode_headers(object headers, pooled* out) except -1
