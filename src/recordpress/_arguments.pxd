@@ -1,29 +1,7 @@
 from cpython.long cimport PyLong_CheckExact
 from libc.stdint cimport int64_t
 
-cdef extern from *:
-    """
-    #if PY_VERSION_HEX >= 0x030C0000
-    #define RP_INT_DIGITS(i) ((i)->long_value.lv_tag >> 3)
-    #define RP_INT_IS_NEGATIVE(i) (((i)->long_value.lv_tag & 3) == 2)
-    #define RP_INT_DIGIT(i, n) ((int64_t)(i)->long_value.ob_digit[n])
-    #else
-    #define RP_INT_DIGITS(i) ((size_t)Py_ABS(Py_SIZE(i)))
-    #define RP_INT_IS_NEGATIVE(i) (Py_SIZE(i) < 0)
-    #define RP_INT_DIGIT(i, n) ((int64_t)(i)->ob_digit[n])
-    #endif
-    /* PyLong_AsLongLongAndOverflow, without a call for times and offsets */
-    static inline long long rp_int64_of(PyObject *number, int *overflow) {
-        const PyLongObject *i = (const PyLongObject *)number;
-        size_t digits = RP_INT_DIGITS(i);
-        if (digits - 1 > 1) return PyLong_AsLongLongAndOverflow(number, overflow);
-        long long size = RP_INT_DIGIT(i, 0);
-        if (digits == 2) size |= RP_INT_DIGIT(i, 1) << PyLong_SHIFT;
-        return RP_INT_IS_NEGATIVE(i) ? -size : size;
-    }
-    """
-    long long rp_int64_of(object, int*)
-
+from recordpress._c.python cimport rp_int64_of
 
 # Arguments of Python calls. Every error carries the argument's name as its field; an exception that the caller's own
 # object raises passes through. INT64_MIN + 1 is not a value of any argument: it stands for "an exception was raised".

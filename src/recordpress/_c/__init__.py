@@ -1,1 +1,1 @@
-"""Declarations only: one .pxd per C library, and one for our own headers."""
+"""Declarations only: one .pxd per C library; wire.pxd for our own headers, and one per header that few modules use."""

@@ -1,4 +1,4 @@
-"""Parts of Python.h that Cython does not declare: filling a bytes object, and types."""
+"""Parts of Python.h that Cython does not declare: filling a bytes object, types, and the digits of an int."""
 
 from cpython.object cimport PyObject
 
@@ -38,3 +38,27 @@ cdef extern from *:
     """
     bint BORROWS "RP_BORROWS"  # no other thread changes a list while the GIL is held
     PyObject* item_at "rp_item"(PyObject** items, Py_ssize_t i)  # of items[i] itself Cython would count a reference
+
+
+cdef extern from *:
+    """
+    #if PY_VERSION_HEX >= 0x030C0000
+    #define RP_INT_DIGITS(i) ((i)->long_value.lv_tag >> 3)
+    #define RP_INT_IS_NEGATIVE(i) (((i)->long_value.lv_tag & 3) == 2)
+    #define RP_INT_DIGIT(i, n) ((int64_t)(i)->long_value.ob_digit[n])
+    #else
+    #define RP_INT_DIGITS(i) ((size_t)Py_ABS(Py_SIZE(i)))
+    #define RP_INT_IS_NEGATIVE(i) (Py_SIZE(i) < 0)
+    #define RP_INT_DIGIT(i, n) ((int64_t)(i)->ob_digit[n])
+    #endif
+    /* PyLong_AsLongLongAndOverflow, without a call for times and offsets */
+    static inline long long rp_int64_of(PyObject *number, int *overflow) {
+        const PyLongObject *i = (const PyLongObject *)number;
+        size_t digits = RP_INT_DIGITS(i);
+        if (digits - 1 > 1) return PyLong_AsLongLongAndOverflow(number, overflow);
+        long long size = RP_INT_DIGIT(i, 0);
+        if (digits == 2) size |= RP_INT_DIGIT(i, 1) << PyLong_SHIFT;
+        return RP_INT_IS_NEGATIVE(i) ? -size : size;
+    }
+    """
+    long long rp_int64_of(object, int*)
