@@ -73,9 +73,10 @@ def _translate_in_forks(stale, written, options, progress):
 
 def _read_declarations(options):
     """Cython's context, with all our .pxd files and what they name."""
-    from Cython.Compiler import Errors
+    from Cython.Compiler import Errors, Options
     from Cython.Compiler.Main import CompilationOptions, Context
 
+    Options.warning_errors = Path(".git").exists()  # a user's build from an sdist may have a later Cython
     Errors.init_thread()
     context = Context.from_options(CompilationOptions(**options))
     for path in sorted(SOURCES.rglob("*.pxd")):

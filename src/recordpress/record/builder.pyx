@@ -352,7 +352,7 @@ cdef class BatchBuilder:
         try:
             source = RecordRows(values, keys, timestamps, headers, offsets, None, not self.batch.encoder.options.codec)
             if offsets is None:
-                source.base_offset = self.next_offset
+                source.base_offset = <int64_t>(<uint64_t>self.batch.encoder.last_offset + 1)
             while n > 0 and taken == source.taken:
                 self.state = BUSY
                 n = source.next(rows, ROWS)
