@@ -49,9 +49,9 @@ cdef enum:
     JAVA_INPUT = 8192    # GzipCompression.wrapForInput
     JAVA_OUTPUT = 16384
     LIBRARY_LEVEL = 6
-    PIECE_LEAST = 1 << 10
+    PIECE_LEAST = 1 << 10   # of input, then twice as much with each call of zlib; chosen, not measured
     PIECE_MOST = STEP
-    OUTPUT_MOST = 1 << 21   # of one call of zlib, which holds it twice
+    OUTPUT_MOST = 1 << 21   # of one call of zlib, which holds it twice; chosen, not measured
     # About what libdeflate 1.14 to 1.23 allocates; the library does not document it.
     DECOMPRESSOR_BYTES = 12 << 10
     COMPRESSOR_BYTES = 512 << 10

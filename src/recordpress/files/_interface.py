@@ -24,7 +24,7 @@ from recordpress.files._errors import storage_errors
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-LISTS_AT_ONCE = 16  # calls of a store
+LISTS_AT_ONCE = 16  # calls of a store; chosen, not measured
 _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 

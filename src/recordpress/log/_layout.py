@@ -47,9 +47,9 @@ _UNFINISHED_DIRECTORIES = {
     "-stray": "no longer belongs to this broker",
 }
 _UNFINISHED_JOB = "a job has not published all of its files; if it was interrupted, the next write finishes it"
-_MOST_IN_GROUP = 256  # directories that one thread lists, page by page
+_MOST_IN_GROUP = 256  # directories that one thread lists, page by page; chosen, not measured
 _UNUSED = (*_UNFINISHED_FILES, LOG_FILE_SUFFIX)
-_MOST_READINGS = 5  # of a log dir that jobs change meanwhile
+_MOST_READINGS = 5  # of a log dir that jobs change between two of them; chosen, not measured
 _UNFINISHED_COPY = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 Wanted: TypeAlias = "Callable[[str, int | None], bool]"  # of a topic and a partition, None if it is not known yet

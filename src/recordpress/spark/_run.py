@@ -22,7 +22,7 @@ from recordpress.spark._without_recordpress import error_of_worker, opener
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_SLICE_BYTES = 8 << 20
+_SLICE_BYTES = 8 << 20  # far below the 128 MiB that a task's message may have; chosen, not measured
 _DESCRIPTION = "spark.job.description"  # SparkContext.SPARK_JOB_DESCRIPTION
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

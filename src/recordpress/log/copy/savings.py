@@ -34,7 +34,7 @@ from recordpress.log.copy._segment_copy import discard
 from recordpress.log.findings import DAMAGE, Finding
 
 SAMPLE_BYTES = 64 << 20  # of a log: an estimate takes seconds
-_LEAST_RANGES = 12  # of a stratum: an interval needs some
+_LEAST_RANGES = 12  # of a stratum: its interval allows for their skew, which fewer do not show; chosen, not measured
 _LEAST_RANGE_BYTES = 128 << 10  # holds some joined batches
 _LIKELY = NormalDist().inv_cdf(0.975)
 

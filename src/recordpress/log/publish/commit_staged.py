@@ -57,9 +57,9 @@ _LOGGER = logging.getLogger("recordpress.log")
 
 _CHECKS_COUNT_FOR = 1.0  # seconds: far less than between the end of a lease and its expiry for others
 _LOOK_EVERY = 0.1  # seconds between attempts to lock a local file; chosen, not measured
-_LISTED_AT_ONCE = 8  # directories, with the files of a group of tasks each
-_ENDS_AT_ONCE = 16  # partitions whose last segments are read
-_REPORTED_EVERY = 600.0  # seconds between warnings of a job that waits
+_LISTED_AT_ONCE = 8  # directories, whose files are held in memory; chosen, not measured
+_ENDS_AT_ONCE = 16  # partitions whose last segments are read; chosen, not measured
+_REPORTED_EVERY = 600.0  # seconds between warnings of a job that waits; chosen, not measured
 _FORGOTTEN = 24 * 3600.0  # seconds after which a job without a known process counts as ended; chosen, not measured
 
 

@@ -38,8 +38,8 @@ from recordpress.log.publish.staging import KEPT_BYTES, OWNER, Stage, StagedSegm
 
 _TASKS = 256  # of a group: small segments of all make one of Kafka's default segment.bytes
 _LINGER = 0.2  # seconds in which the next task of a group begins; chosen, not measured
-_LITTLE = 64 << 20  # bytes that may be joined whenever a task ends, although more tasks of the group may follow
-_JOINS = 8  # of a group, after which its tasks are taken to run one after another
+_LITTLE = 64 << 20  # bytes that a task may join before the last of its group ends; chosen, not measured
+_JOINS = 8  # of a group, after which its tasks are taken to run one after another; chosen, not measured
 _LEAST = KEPT_BYTES  # of a group: the driver joins fewer
 _AT_ONCE = 16  # partitions: small files of a store are mostly waiting
 
