@@ -40,11 +40,11 @@ cdef enum:
     ID_AT = 4
     LEAST = 16                  # magic, id, and no entropy table is shorter than this
     MOST = 64 << 20             # half of the largest window that Kafka's readers accept
-    DEFAULT_SIZE = 112640       # of zstd --train
-    LEAST_SIZE = 256            # ZDICT_DICTSIZE_MIN
-    LEAST_SAMPLES = 7           # zstd selects from three quarters of them, which must be five, and tries it on the rest
-    MOST_SAMPLE_BYTES = 1 << 30 # all are copied into one block; chosen, not measured
-    DEFAULT_LEVEL = 3           # of zstd --train
+    DEFAULT_SIZE = 112640        # of zstd --train
+    LEAST_SIZE = 256             # ZDICT_DICTSIZE_MIN
+    LEAST_SAMPLES = 7            # zstd selects from three quarters of them, which must be five, and tries it on the rest
+    MOST_SAMPLE_BYTES = 1 << 30  # all are copied into one block; chosen, not measured
+    DEFAULT_LEVEL = 3            # of zstd --train
     # ids below are for a registry that does not exist yet, as are those from 2^31 on (RFC 8878 section 3.1.1.1.3)
     ID_MIN = 1 << 15
     ID_MAX = 0x7FFFFFFF
