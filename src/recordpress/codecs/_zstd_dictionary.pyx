@@ -42,7 +42,7 @@ cdef enum:
     MOST = 64 << 20             # half of the largest window that Kafka's readers accept
     DEFAULT_SIZE = 112640        # of zstd --train
     LEAST_SIZE = 256             # ZDICT_DICTSIZE_MIN
-    LEAST_SAMPLES = 7            # zstd selects from three quarters of them, which must be five, and tries it on the rest
+    LEAST_SAMPLES = 7            # zstd selects from three quarters of them, which must be five, and tries it on others
     MOST_SAMPLE_BYTES = 1 << 30  # all are copied into one block; chosen, not measured
     DEFAULT_LEVEL = 3            # of zstd --train
     # ids below are for a registry that does not exist yet, as are those from 2^31 on (RFC 8878 section 3.1.1.1.3)
