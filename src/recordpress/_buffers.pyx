@@ -79,8 +79,7 @@ cdef str advice(data):
 
 
 cdef class InputView:
-    """Owns a view of the caller's buffer for as long as anything points into it; itself a read-only buffer of bytes,
-    whatever the items of the caller's are."""
+    """Owns a view of the caller's buffer while anything points into it; itself a read-only buffer of bytes."""
 
     def __cinit__(self, data, str name="data", str field=None):
         acquire(data, &self.view, name, field)

@@ -239,14 +239,12 @@ cdef class Entry:
     cdef int next_message(self, rp_cursor* cursor, int32_t index, rp_batch* message, rp_record* r) except -1:
         """Read the next message of a v0/v1 set; return 1, or 0 at the end."""
         cdef rp_error err
-        cdef const uint8_t* at = cursor.p
         if index >= self.source.count:
             return 0
         cdef int status = rp_message_next(&self.source, cursor, message, r, &err)
         if status == RP_END:  # a message alone, whose header was read, is longer than its bytes
-            status = rp_fail(&err, RP_ENTRY_SIZE_MAX, 8,
-                             rp_entry_size(rp_cursor_of(at, <size_t>(cursor.end - at))) - RP_LOG_OVERHEAD,
-                             cursor.end - at - RP_LOG_OVERHEAD)
+            status = rp_fail(&err, RP_ENTRY_SIZE_MAX, 8, rp_entry_size(cursor[0]) - RP_LOG_OVERHEAD,
+                             cursor.end - cursor.p - RP_LOG_OVERHEAD)
         if status != RP_OK:
             raise self.client.error_of(&err, &self.header)
         return 1

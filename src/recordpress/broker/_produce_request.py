@@ -149,10 +149,9 @@ def _body(fields: _Fields, version: int, client_id: str | None, has_header: bool
 
 
 class _Fields:
-    """The protocol's types, one after the other, never beyond the end of the data.
+    """The protocol's types, one after the other, never beyond the end of the data."""
 
-    Not the Message of log.dump, which reads by schemas and raises with the texts of Kafka's exceptions.
-    """
+    # log.dump has another reader of them, its Message: by schemas, and with the texts of Kafka's exceptions.
 
     def __init__(self, data: memoryview, at: int) -> None:
         self.data = data

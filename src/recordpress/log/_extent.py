@@ -60,12 +60,11 @@ def begins_before_its_name(segment: Segment) -> bool:
         data = file.read_at(0, _WRAPPER_PREFIX)
         if not (prefix := entry_prefix(data)):
             return False
-        base_offset, _, magic = prefix
-        if magic in (0, 1) and len(data) == _WRAPPER_PREFIX and data[ENTRY_PREFIX] & CODEC_BITS:
+        if prefix[2] in (0, 1) and len(data) == _WRAPPER_PREFIX and data[ENTRY_PREFIX] & CODEC_BITS:
             with segment.records(complete=False) as records, suppress(RecordpressError):
                 for header in records.headers(window_bytes=_HEADER_BYTES):
                     return _first_offset(records, header) < segment.base_offset
-        return base_offset < segment.base_offset
+        return prefix[0] < segment.base_offset
     return False
 
 

@@ -207,8 +207,7 @@ cdef class Records:
         cdef Record record = Record.__new__(Record)
         cdef int status = rp_message_next(&self._source, &self._cursor, &message, &record._record, &err)
         if status == RP_END:  # of a plain message: the caller wrote to it since
-            status = rp_fail(&err, RP_ENTRY_SIZE_MAX, 8,
-                             rp_entry_size(rp_cursor_of(at, <size_t>(self._cursor.end - at))) - RP_LOG_OVERHEAD,
+            status = rp_fail(&err, RP_ENTRY_SIZE_MAX, 8, rp_entry_size(self._cursor) - RP_LOG_OVERHEAD,
                              self._cursor.end - at - RP_LOG_OVERHEAD)
         if status != RP_OK:
             raise self._ended(error_of(&err, &self._place))
