@@ -26,7 +26,7 @@ cdef int acquire_writable(object data, Py_buffer* view, str name) except -1
 
 
 cdef inline int acquire_for_client(object data, Py_buffer* view) except -1:
-    """Return a view as `acquire` does, with the exceptions of Python, which are those of the clients."""
+    """Take a view as `acquire` does, but raise Python's own exceptions, as the clients do."""
     return PyObject_GetBuffer(data, view, PyBUF_SIMPLE)
 
 

@@ -7,7 +7,6 @@ import random
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import oracle
@@ -244,6 +243,7 @@ def test_sources_that_are_refused(source: object) -> None:
 
 @pytest.mark.parametrize("items", [">i4", [("a", "u1"), ("b", "<u2")]], ids=["big-endian", "structured"])
 def test_a_buffer_of_any_items_is_its_bytes(items: Any) -> None:
+    np = pytest.importorskip("numpy")
     sent = record_set()
     sent += bytes(-len(sent) % 12)
     array = np.frombuffer(sent, np.dtype(items))

@@ -12,6 +12,7 @@ import pytest
 
 import oracle
 import recordpress
+from recordpress.log import sidecars as room
 from recordpress.log.sidecars import (
     AbortedTxn,
     ProducerState,
@@ -470,19 +471,9 @@ def test_a_source_may_lie_anywhere(tmp_path: Path) -> None:
     assert read_offset_index(data)[0].offset == 5
 
 
-READERS = (
-    read_leader_epochs,
-    read_offset_checkpoint,
-    read_offset_index,
-    read_partition_metadata,
-    read_snapshot,
-    read_time_index,
-    read_transaction_index,
-)
-
-
-@pytest.mark.parametrize("read", READERS, ids=lambda read: read.__name__)
-def test_a_source_is_no_number_and_no_list_of_numbers(read: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("name", [name for name in room.__all__ if name.startswith("read_")])
+def test_a_source_is_no_number_and_no_list_of_numbers(name: str) -> None:
+    read = getattr(room, name)
     for source in (0, 8, [0] * 8, 1.5, None):
         with pytest.raises(recordpress.ArgumentTypeError, match="source must be") as caught:
             read(source)
