@@ -197,6 +197,17 @@ bench-spark: $(TESTING) java  ## Measure Spark against its ceiling (SPARK_BENCH=
 bench-spark-connector: $(TESTING) java $(CONNECTOR)/.ready  ## Compare speed with Spark's connector (SPARK_BENCH="--batches 2000")
 	$(PYTHON) -m bench.spark connector $(SPARK_BENCH)
 
+BENCH_TABLES := build/bench/spark-tables
+
+bench-spark-tables: build/spark/$(TABLES_SPARK)/.installed build/spark-tables/.ready $(CONNECTOR)/.ready $(BENCH_TABLES)/.ready  ## Write a topic to Iceberg, beside Spark's connector (SPARK_BENCH="--batches 1000")
+	$(PYTHON) -m bench.spark tables $(SPARK_BENCH)
+
+$(BENCH_TABLES)/.ready: bench/spark/tables.xml | $(TESTING)
+	rm -rf $(@D)
+	$(mvn) -f $< \
+	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
+	touch $@
+
 # the connector and a Spark 4.0.0 for it: later versions of the connector do not resolve
 $(CONNECTOR)/.ready: bench/spark/connector.xml | $(TESTING)
 	@build_support/debian.sh differential
@@ -223,4 +234,4 @@ all: free-threading differential broker clients report plugin spark-versions spa
 	$(MAKE) -f labs.mk bench-spark SPARK_BENCH='--batches 40 --segments 20 --rounds 1'
 
 .PHONY: differential broker-rules producer-rules old-brokers broker azure hdfs nfs clients spark-versions \
-  spark-connector spark-avro spark-tables free-threading test-aarch64 test-wheels report plugin bench-peers live live-soak bench-spark bench-spark-connector all
+  spark-connector spark-avro spark-tables free-threading test-aarch64 test-wheels report plugin bench-peers live live-soak bench-spark bench-spark-connector bench-spark-tables all

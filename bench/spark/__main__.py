@@ -9,7 +9,7 @@ from pathlib import Path
 
 import recordpress.spark
 from bench.corpus import SETS
-from bench.spark import connector, connector_process, jobs, reading, session
+from bench.spark import connector, jobs, other_spark, reading, session, tables
 from bench.spark.turns import Bench, Table
 
 MEASUREMENTS = {
@@ -22,13 +22,14 @@ MEASUREMENTS = {
     "parquet": jobs.parquet,
     "tiny": jobs.tiny,
     "connector": connector.connector,
+    "tables": tables.tables,
 }
-BY_ITSELF = [name for name in MEASUREMENTS if name != "connector"]
+BY_ITSELF = [name for name in MEASUREMENTS if name not in ("connector", "tables")]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Spark on Kafka's files, beside what limits it.")
-    which = f"of {', '.join(MEASUREMENTS)} (default: all but connector, which needs another Spark)"
+    which = f"of {', '.join(MEASUREMENTS)} (default: all but connector and tables, which need other Sparks)"
     parser.add_argument("names", nargs="*", metavar="MEASUREMENT", help=which)
     parser.add_argument("--batches", type=int, default=600, help="of a log (default: 600)")
     parser.add_argument("--segments", type=int, default=1000, help="tiny ones (default: 1,000)")
@@ -43,8 +44,10 @@ def main() -> int:
         if getattr(options, name) < least:
             parser.error(f"--{name}: {least} or more")
     names = options.names or BY_ITSELF
-    if "connector" in names and not connector_process.is_installed():
+    if "connector" in names and not other_spark.is_installed():
         parser.error("the connector is not installed: make -f labs.mk bench-spark-connector")
+    if "tables" in names and not tables.is_installed():
+        parser.error("Iceberg is not installed: make -f labs.mk bench-spark-tables")
     with tempfile.TemporaryDirectory(prefix="recordpress-bench-", dir=options.data) as root:
         spark = session.start()
         recordpress.spark.register(spark)

@@ -1,7 +1,7 @@
 """A broker's directory, read by format("recordpress") and recordpress.spark.read, and by Spark's Kafka connector from
 the broker.
 
-The connector runs in its own Spark 4.0.0 (connector_process), in turns with recordpress in this one; the CPU seconds of
+The connector runs in its own Spark 4.0.0 (other_spark), in turns with recordpress in this one; the CPU seconds of
 both Sparks and of the broker count in every turn. `make -f labs.mk bench-spark-connector` installs what it needs.
 """
 
@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import recordpress.spark
 from bench.answers import equal
-from bench.spark.connector_process import Connector
 from bench.spark.data import make
+from bench.spark.other_spark import OtherSpark
 from bench.spark.reading import of_log, to_nothing
 from bench.spark.turns import Asked, Bench
 
@@ -31,6 +32,13 @@ TUNED = {
 
 def connector(bench: Bench) -> None:
     """All columns, `offset` alone, and a count; each less the same query over one batch."""
+    with served(bench) as (broker, rows), OtherSpark() as peer:
+        _races(bench, broker, peer, rows)
+
+
+@contextmanager
+def served(bench: Bench) -> Iterator[tuple[Any, int]]:
+    """A broker with the topic ``lines``, and ``one`` of a single batch a partition; and the rows of the first."""
     module = _broker_module()
     with bench.directory() as root:
         broker = module.Broker(root)
@@ -41,11 +49,11 @@ def connector(bench: Bench) -> None:
         for source, topic in ((made, "lines"), (one, "one")):
             for partition in range(PARTITIONS):
                 _put(source.path / f"lines-{partition}", broker.data / f"{topic}-{partition}")
-        with broker, Connector() as peer:
-            _races(bench, broker, peer, made.rows)
+        with broker:
+            yield broker, made.rows
 
 
-def _races(bench: Bench, broker: Any, peer: Connector, rows: int) -> None:
+def _races(bench: Bench, broker: Any, peer: OtherSpark, rows: int) -> None:
     def by_broker(topic: str, action: str, *expressions: str, **options: str) -> Callable[[], Any]:
         asked = {"kafka.bootstrap.servers": broker.address, "subscribe": topic, "startingOffsets": "earliest"}
         return lambda: peer.ask(action, expressions, **asked, **options)

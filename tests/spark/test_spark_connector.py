@@ -19,7 +19,7 @@ import oracle
 
 sys.path += [str(Path(__file__).parents[1] / "log"), str(Path(__file__).parents[2])]
 
-from bench.spark.connector_process import Connector, is_installed, schema_of
+from bench.spark.other_spark import OtherSpark, is_installed, schema_of
 from broker import JARS, Broker
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
@@ -109,7 +109,7 @@ def queries(moments: dict[str, int]) -> dict[str, dict[str, str]]:
 def served(broker: Broker, queries: dict[str, dict[str, str]]) -> dict[str, tuple[Any, Any]]:
     """The connector's schema and rows for each query; its Spark has ended before ours starts."""
     found = {}
-    with Connector() as connector:
+    with OtherSpark() as connector:
         for name, query in queries.items():
             options = {"kafka.isolation.level" if key == "isolation.level" else key: query[key] for key in query}
             options["kafka.bootstrap.servers"] = broker.address
