@@ -139,7 +139,7 @@ test-slow: $(TESTING) java shells
 
 # what steps of .ci/run need that run at the same time
 requirements: $(TESTING) $(STAMPS)/with-lint $(STAMPS)/with-docs java
-	@build_support/debian.sh bench browser differential docs
+	@build_support/debian.sh bench browser differential docs fuzz aarch64
 
 # the benchmarks with the libraries of a wheel
 bench-current: $(CURRENT)/.ready $(TESTING) libsnappy

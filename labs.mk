@@ -152,15 +152,9 @@ test-wheels: $(STAMPS)/with-release  ## Test the wheels on Debian 11 to 13 and t
 
 ##@ Pages and packages
 
-SITE := build/docs/html/index.html
-
-report: $(TESTING) $(SITE)  ## Open the reports and the main pages of the site in a browser
+report: $(TESTING)  ## Open the reports in a browser
 	@build_support/debian.sh browser
 	$(PYTHON) -m pytest -q tests/analysis/test_report.py tests/spark/test_report_page.py
-	$(PYTHON) -m pytest -q tests/docs/test_site.py -k "main_pages or lead_somewhere"
-
-$(SITE):
-	$(MAKE) docs
 
 plugin: $(TESTING)  ## Install and test examples/recordpress-codec-brotli
 	$(call progress,plug-in) $(PYTHON) -m pip install -q './examples/recordpress-codec-brotli[test]'
