@@ -4,7 +4,7 @@ from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint32
 
 from recordpress._arguments cimport integer_of
 from recordpress._buffers cimport InputView
-from recordpress._c.wire cimport rp_field, rp_record
+from recordpress._c.wire cimport rp_field, rp_load_le32, rp_record
 from recordpress.columns.column_rows cimport ColumnRows
 from recordpress.record.rows cimport ROWS
 
@@ -26,7 +26,7 @@ cdef uint32_t hash_of(const uint8_t* p, int64_t size) noexcept nogil:
     cdef int64_t i, whole = size & ~<int64_t>3
     for i in range(0, whole, 4):
         h *= <uint32_t>MULTIPLIER
-        h ^= mixed(p[i] | <uint32_t>p[i + 1] << 8 | <uint32_t>p[i + 2] << 16 | <uint32_t>p[i + 3] << 24)
+        h ^= mixed(rp_load_le32(p + i))
     if size > whole:
         for i in range(whole, size):
             h ^= <uint32_t>p[i] << 8 * (i - whole)
