@@ -146,6 +146,7 @@ cdef extern from "recordpress/batch_header.h" nogil:
         RP_MESSAGE_CRC_OFFSET
         RP_MESSAGE_ATTRIBUTES_OFFSET
         RP_MESSAGE_TIMESTAMP_OFFSET
+        RP_MESSAGE_V0_OVERHEAD
         RP_MESSAGE_V1_OVERHEAD
         RP_PLUGIN_NAME_OFFSET
         RP_PLUGIN_NAME_MAX

@@ -4,7 +4,7 @@ from cpython.buffer cimport Py_buffer
 from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
 
 from recordpress._buffers cimport pooled
-from recordpress._c.wire cimport rp_record
+from recordpress._c.wire cimport RP_MESSAGE_V0_OVERHEAD, RP_MESSAGE_V1_OVERHEAD, rp_record
 from recordpress.adapters._client cimport Client
 from recordpress.record.open_batch cimport open_batch
 
@@ -48,8 +48,8 @@ cdef int64_t size_of_fields(object key, object value, object headers) except -1
 cdef int64_t length_of(object value) except -2
 
 cdef enum:
-    MESSAGE_V0 = 14  # LegacyRecord.RECORD_OVERHEAD_V0
-    MESSAGE_V1 = 22
+    MESSAGE_V0 = RP_MESSAGE_V0_OVERHEAD  # LegacyRecord.RECORD_OVERHEAD_V0
+    MESSAGE_V1 = RP_MESSAGE_V1_OVERHEAD
 
 cdef class DefaultRecordMetadata:
     cdef readonly int64_t offset

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recordpress._arguments import INT32_MAX, INT64_MAX, integer
 from recordpress._json_keys import camel_keys
+from recordpress._protocol_errors import Errors
 from recordpress.analysis._analyze import LEAST_SAMPLE, MOST_SAMPLE, lines_at, sample_of
 from recordpress.analysis._sample import Sample, sample_log
 from recordpress.errors import InvalidArgumentError
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from recordpress.log import Finding
     from recordpress.typing import Integer, Level
 
-_MESSAGE_TOO_LARGE = 10
 _ESTIMATION_FACTOR = 1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR
 _FRAMING = 64  # bytes that no codec exceeds for records that it cannot compress, next to a thousandth of them
 
@@ -262,7 +262,7 @@ def _accumulated(producer: BatchAccumulator, most: int, rows: Sequence[_Row]) ->
 
     def send(batch: ProducerBatch) -> ProduceAnswer:
         if len(batch.records) > most and batch.records_count > 1:
-            return ProduceAnswer(_MESSAGE_TOO_LARGE)
+            return ProduceAnswer(Errors.MESSAGE_TOO_LARGE)
         sizes.append(len(batch.records))
         return ProduceAnswer()
 

@@ -12,11 +12,12 @@
 
 from __future__ import annotations
 
+from recordpress.broker._old_streams import XERIAL
+
 _XFL = {2: ", level 9", 4: ", level 1"}
 _OS = {0: "Java before 16", 3: "zlib", 255: "Java 16, Go or Python"}
 _LZ4_BLOCKS = {4: "64 KiB", 5: "256 KiB", 6: "1 MiB", 7: "4 MiB"}
 _LZ4_CONTENT_CHECKSUM, _LZ4_BLOCK_CHECKSUM = 0x04, 0x10
-_XERIAL = b"\x82SNAPPY\0"
 _ZSTD_LEVELS = {19: "1", 20: "2", 21: "3 to 8", 22: "9 to 16", 23: "17 to 19", 25: "20", 26: "21", 27: "22"}
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _HEAD = 16  # bytes that are looked at
@@ -49,7 +50,7 @@ def _lz4(head: bytes) -> str:
 
 
 def _snappy(head: bytes) -> str:
-    return "xerial" if head.startswith(_XERIAL) else "raw"
+    return "xerial" if head.startswith(XERIAL) else "raw"
 
 
 def _zstd(head: bytes) -> str:

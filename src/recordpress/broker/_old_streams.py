@@ -16,7 +16,7 @@ from recordpress.typing import CompressionType
 
 CODECS: dict[int, CompressionType] = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4"}
 _GZIP_HEADER = 10
-_XERIAL, _XERIAL_HEADER = b"\x82SNAPPY\0", 16
+XERIAL, _XERIAL_HEADER = b"\x82SNAPPY\0", 16
 _LARGEST_CHUNK = 1 << 30  # snappy-java makes room for a chunk of any size; the heap of a broker has 1 GiB
 # MemoryRecordsBuilder.COMPRESSION_DEFAULT_BUFFER_SIZE, in 0.10.2 alone; else snappy-java's 32 KiB
 _SNAPPY_CHUNK = 1024
@@ -70,7 +70,7 @@ def _is_runtime_exception(name: str, payload: bytes, error: DecompressionError) 
 
 
 def _has_huge_chunk(payload: bytes) -> bool:
-    if not payload.startswith(_XERIAL):
+    if not payload.startswith(XERIAL):
         return False
     at = _XERIAL_HEADER
     while at + 4 <= len(payload):
@@ -121,4 +121,4 @@ def compressed(messages: bytes, codec: int, magic: int, generation: int) -> byte
         return compress(messages, name, magic=magic)
     chunks = [messages[at : at + _SNAPPY_CHUNK] for at in range(0, len(messages), _SNAPPY_CHUNK)]
     packed = [compress(chunk, "snappy", raw=True) for chunk in chunks]
-    return _XERIAL + struct.pack(">ii", 1, 1) + b"".join(len(chunk).to_bytes(4, "big") + chunk for chunk in packed)
+    return XERIAL + struct.pack(">ii", 1, 1) + b"".join(len(chunk).to_bytes(4, "big") + chunk for chunk in packed)

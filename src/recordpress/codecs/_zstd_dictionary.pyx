@@ -27,7 +27,7 @@ from recordpress.codecs._zstd cimport (
     known_dictionaries, known_dictionary, read_piece, read_whole, ready_compressor, ready_decompressor,
     refer_to_dictionary, zstd_row, zstd_state, zstd_stream,
 )
-from recordpress.codecs._zstd_frames cimport dictionary_of, read_frame, read_head
+from recordpress.codecs._zstd_frames cimport MAGIC as FRAME_MAGIC, dictionary_of, read_frame, read_head
 from recordpress.codecs.codec cimport codec, codec_stream, codec_unit, level_or_default
 
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -36,7 +36,6 @@ DEFAULT_DICTIONARY_SIZE = DEFAULT_SIZE
 
 cdef enum:
     MAGIC = 0xEC30A437
-    FRAME_MAGIC = 0xFD2FB528
     ID_AT = 4
     LEAST = 16                  # magic, id, and no entropy table is shorter than this
     MOST = 64 << 20             # half of the largest window that Kafka's readers accept
