@@ -309,11 +309,11 @@ class InUseError(InvalidArgumentError, RuntimeError):
 
 
 class NotFoundError(InvalidArgumentError, KeyError, IndexError):
-    """A column with this name, or a row or record with this number, does not exist.
+    """A column with this name, a row or record with this number, or a dictionary with this id does not exist.
 
     Remedy
     ------
-    The message lists the columns, or says how many rows or records there are.
+    The message lists the columns, or says how many rows or records there are, or names the id.
 
     Examples
     --------

@@ -28,7 +28,7 @@ from recordpress.columns._columns cimport ArrowRows, Columns
 
 from recordpress.columns._arrow_out import Field
 from recordpress.errors import (
-    ArgumentTypeError, CorruptRecordError, InvalidArgumentError, InvalidRecordError, OutputTooLargeError,
+    CorruptRecordError, InvalidArgumentError, InvalidRecordError, OutputTooLargeError,
 )
 
 _CONSTANTS = {str: "u", int: "i"}
@@ -113,7 +113,7 @@ cdef class FilledRows:
 
     def __cinit__(self, made=None):
         if made is not MADE:
-            raise ArgumentTypeError("FilledRows are made by ConstantColumns")
+            raise TypeError("FilledRows objects are made by ConstantColumns")
 
     def __dealloc__(self):
         chunk_drop(self.chunk)
@@ -254,7 +254,7 @@ cdef class ResultStream:
 
     def __cinit__(self, made=None):
         if made is not MADE:
-            raise ArgumentTypeError("a ResultStream is made by stream_of")
+            raise TypeError("ResultStream objects are made by stream_of")
         self.error = b"out of memory"  # the one failure without an exception
 
     cdef const part* next_part(self) except? NULL:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from recordpress._arguments import integer
 from recordpress._file_names import printable, refuse_url
 from recordpress.codecs import Dictionary
-from recordpress.errors import CorruptRecordError, InvalidArgumentError
+from recordpress.errors import CorruptRecordError, InvalidArgumentError, NotFoundError
 from recordpress.files import LocalFileSystem, sync_directory, text_of
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
     def __getitem__(self, key: int) -> Dictionary:
         found: Dictionary | None = self.get(key)
         if found is None:
-            raise KeyError(key)
+            raise NotFoundError(f"no dictionary has the id {key}", field="key")
         return found
 
     def __contains__(self, key: object) -> bool:
