@@ -24,7 +24,8 @@ def header_rows(
     schema = arrow_schema(names)
     batches = batches_in(split, findings=findings, on_corrupt=on_corrupt)
     while rows := list(islice(batches, _ROWS_AT_ONCE)):
-        yield _rows(schema, split, [header for _, header in rows], [file.path for file, _ in rows])
+        files, headers = zip(*rows, strict=True)
+        yield _rows(schema, split, headers, [file.path for file in files])
 
 
 def byte_rows(
@@ -32,24 +33,20 @@ def byte_rows(
 ) -> Iterator[pa.RecordBatch]:
     """Yield rows with the bytes of batches, after checking their checksums, about `fetch_bytes` at a time."""
     schema = arrow_schema(names)
-    headers: list[BatchHeader] = []
-    data: list[bytes] = []
-    files: list[str] = []
+    rows: list[tuple[BatchHeader, str, bytes]] = []
     size = 0
     for file, header in batches_in(split, findings=findings, on_corrupt=on_corrupt, check_crcs=True):
-        headers.append(header)
-        files.append(file.path)
-        data.append(file.read(header.position, header.size) if "batch" in names else b"")
+        rows.append((header, file.path, file.read(header.position, header.size) if "batch" in names else b""))
         size += header.size
         if size >= fetch_bytes:
-            yield _rows(schema, split, headers, files, data)
-            headers, data, files, size = [], [], [], 0
-    if headers:
-        yield _rows(schema, split, headers, files, data)
+            yield _rows(schema, split, *zip(*rows, strict=True))
+            rows, size = [], 0
+    if rows:
+        yield _rows(schema, split, *zip(*rows, strict=True))
 
 
 def _rows(
-    schema: pa.Schema, split: LogSplit, headers: list[BatchHeader], files: list[str], data: Sequence[bytes] = ()
+    schema: pa.Schema, split: LogSplit, headers: Sequence[BatchHeader], files: Sequence[str], data: Sequence[bytes] = ()
 ) -> pa.RecordBatch:
     columns = pa.record_batch(headers_table(headers))
     given = {"file": files, "batch": data}

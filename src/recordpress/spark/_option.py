@@ -20,6 +20,8 @@ Parse: TypeAlias = "Callable[[str, str], Any]"  # of a name and a text
 Only: TypeAlias = Literal["", "batch", "stream"]
 _Class = TypeVar("_Class", bound=type)
 
+_PATHS = '["/logs", "s3://bucket/logs"]'  # as Spark passes several
+
 
 class Option(NamedTuple):
     """Option as Spark's users see it; `only` is the kind of query that accepts it."""
@@ -67,15 +69,13 @@ def documented(kind: _Class) -> _Class:
     lines = ["Attributes", "----------"]
     for one in fields(kind):
         lines.append(f"{one.name} : {one.type}")
-        lines += [f"    ``{row.name}``: {row.doc}{_default_of(row)}" for row in one.metadata["rows"]]
+        for row in one.metadata["rows"]:
+            default = f" Default: {row.default}." if row.default else ""
+            lines.append(f"    ``{row.name}``: {row.doc}{default}")
     if kind.__doc__:  # python -OO strips it
         head, examples, tail = kind.__doc__.partition("    Examples\n")
         kind.__doc__ = head + "".join(f"    {line}\n" for line in lines) + "\n" + examples + tail
     return kind
-
-
-def _default_of(row: Option) -> str:
-    return f" Default: {row.default}." if row.default else ""
 
 
 # --- parsers ----------------------------------------------------------------------------------------------------------
@@ -178,7 +178,10 @@ class RawOptions:
 
     def paths(self) -> tuple[str, ...]:
         several = self.text("paths")
-        found = tuple(path for path in (_paths(several) if several else [self.text("path")]) if path)
+        listed = json_value("paths", several, list, _PATHS) if several else [self.text("path")]
+        if several and not all(isinstance(path, str) for path in listed):
+            raise wrong_json("paths", several, _PATHS)
+        found = tuple(filter(None, listed))
         if not found:
             raise InvalidArgumentError(
                 "path is missing: load(<log dir, directory of a partition, pattern or URL>), or save(<log dir>). In "
@@ -187,12 +190,3 @@ class RawOptions:
                 field="path",
             )
         return found
-
-
-def _paths(value: str) -> list[str]:
-    """Parse several paths, as Spark passes them."""
-    example = '["/logs", "s3://bucket/logs"]'
-    read: list[str] = json_value("paths", value, list, example)
-    if not all(isinstance(path, str) for path in read):
-        raise wrong_json("paths", value, example)
-    return read

@@ -25,13 +25,9 @@ def parallelism_of(spark: SparkSession) -> int | None:
     text = spark.conf.get("spark.default.parallelism", "")
     if text:
         return int(text)
-    context = context_of(spark)
-    return _planned_parallelism(spark) if context is None else int(context.defaultParallelism)
-
-
-def _planned_parallelism(spark: SparkSession) -> int | None:
-    """Return the number of tasks that the server plans for a range (RangeExec.numSlices), without running it."""
-    (row,) = spark.sql("EXPLAIN SELECT * FROM range(1)").collect()
+    if (context := context_of(spark)) is not None:
+        return int(context.defaultParallelism)
+    (row,) = spark.sql("EXPLAIN SELECT * FROM range(1)").collect()  # RangeExec.numSlices; it does not run
     found = re.search(r"\bsplits=(\d{1,9})\b", str(row[0]))
     return int(found[1]) if found else None
 

@@ -254,7 +254,7 @@ def read_record_set(
     mode: Mode = "FAILFAST",
     codecs: Codecs = None,
 ) -> Column:
-    """Read the records of record sets: from ``level=bytes``, Fetch responses or Produce requests.
+    """Read the records of record sets: from ``rows=bytes``, Fetch responses or Produce requests.
 
     Checksums are compared, and each set must end with a complete entry. Control records are omitted.
 
