@@ -70,7 +70,7 @@ cdef int begin(codec_call* call, object data, CodecTable codecs, const codec* ro
     call.level = level
     call.magic = magic
     call.raw = raw
-    if PyBytes_CheckExact(data):  # the caller holds it: no view is needed
+    if PyBytes_CheckExact(data):  # the caller holds it: no view is needed, as in checksum.pyx
         call.src = <const uint8_t*>PyBytes_AS_STRING(data)
         call.size = PyBytes_GET_SIZE(data)
     else:

@@ -1,8 +1,8 @@
 """A codec is a row: all that the rest of the package knows about a codec and asks it to do.
 
 A codec's file fills its row (`_gzip`, `_snappy`, `_lz4`, `_zstd`; `_none` for the bytes as they are, `_object` for a
-plug-in, a codec that the caller brings as a Python object). `table` holds the rows. The functions may be called from
-any thread, without the GIL.
+plug-in, a codec that the caller brings as a Python object). `table` holds the rows. encode and decode take a payload as
+a whole, compress and decompress take chunks. The functions may be called from any thread, without the GIL.
 """
 
 from cpython.object cimport PyObject

@@ -99,7 +99,7 @@ cdef int64_t bytes_of(const array_data* a, value_kind kind, int64_t start, int64
 cdef str UNKNOWN = "?"
 
 cdef enum:
-    SHOWN_VALUES = 3
+    SHOWN_VALUES = 3       # a column's repr fits a line of a terminal
     SHOWN_CHARACTERS = 40
 
 

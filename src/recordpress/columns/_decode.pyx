@@ -31,7 +31,7 @@ cdef void fit(pooled* b, size_t used) noexcept nogil:
     one."""
     cdef pooled small
     cdef rp_error ignored
-    if used * 4 > b.block or b.block < 65536:
+    if used * 4 > b.block or b.block < 65536:  # chosen, not measured
         return
     memset(&small, 0, sizeof(pooled))
     if pooled_reserve(&small, used, &ignored) == RP_OK:

@@ -73,7 +73,7 @@ _SHOWN_AS = {"utf8": AS_UTF8, "hex": AS_HEX, "base64": AS_BASE64, "json": AS_JSO
 
 
 cdef enum:
-    BLOCK = 32
+    BLOCK = 32  # a compiler's widest usual register
 
 
 # --- values of arrays ---------------------------------------------------------------------------------------------

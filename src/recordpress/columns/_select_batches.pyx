@@ -167,6 +167,7 @@ cdef bint is_abort_marker(codec_context* context, const uint8_t* entry, const rp
     cdef rp_cursor cursor
     cdef rp_record r
     context.scratch.size = 0
+    # 64 KiB: a marker has some 20 bytes
     if open_source(context, entry, batch, entry + batch.size, &context.scratch, 1 << 16, False, &source,
                    &ignored) != RP_OK:
         return False

@@ -1,4 +1,8 @@
-"""Confluent's framing of values: the byte 0, a schema's id in 4 bytes, with Protobuf message indexes, and the payload.
+"""Confluent's framing of values, Protobuf's with message indexes.
+
+::
+
+    0 int8 | schema id int32 | message indexes, of varints | payload
 
 A value without this framing has neither an id nor a payload. Needs pyarrow and NumPy.
 """

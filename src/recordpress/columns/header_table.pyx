@@ -43,7 +43,7 @@ cdef int add_row(header_rows* to, const rp_batch* batch, const codec_table* code
     cdef int status
     to.rows.size = size
     if size + sizeof(header_row) > to.rows.capacity:
-        status = pooled_reserve(&to.rows, 2 * size + 1024 * sizeof(header_row), err)
+        status = pooled_reserve(&to.rows, 2 * size + 1024 * sizeof(header_row), err)  # 1024: chosen, not measured
         if status != RP_OK:
             return status
     if to.n == 0 or id != to.codec:

@@ -220,7 +220,7 @@ cdef class HeaderWalk:
         request."""
         cdef BatchTable table = new_table()
         cdef const codec_table* codecs = &(<CodecTable>table_of(None)).rows
-        cdef int64_t room = integer_of(most, "most", 1, 1 << 24)
+        cdef int64_t room = integer_of(most, "most", 1, 1 << 24)  # a few GB of rows; chosen, not measured
         cdef bint with_crcs = check_crcs
         cdef rp_error err
         cdef bytearray valid = bytearray()

@@ -101,7 +101,7 @@ cdef enum:
     LARGE = 192 << 10   # a limit from which on a second stream costs less than it saves
     TRIES = 8           # chosen, not measured; guided by ratios; bisected after that, for sizes that do not grow evenly
 
-cdef double FILLED = 0.97
+cdef double FILLED = 0.97      # chosen, not measured
 cdef double TARGET = 0.986     # of the limit: in the middle between FILLED and the limit
 
 

@@ -1,4 +1,10 @@
-"""Records of control batches: transaction markers and KRaft's own records."""
+"""Records of control batches: transaction markers and KRaft's own records.
+
+::
+
+    key                     version int16 | type int16
+    value of ABORT, COMMIT  version int16 | coordinatorEpoch int32 | ...
+"""
 
 from recordpress.errors import ArgumentTypeError, InvalidRecordError
 from recordpress.record._records import Record
@@ -8,8 +14,8 @@ __all__ = ["ControlRecord", "control_record"]
 
 _END_TXN = ("ABORT", "COMMIT")
 
-_KEY = 4  # bytes: int16 version, int16 type
-_END_TXN_VALUE = 6  # int16 version, int32 coordinatorEpoch
+_KEY = 4  # bytes
+_END_TXN_VALUE = 6
 
 _RULE = "control record"
 

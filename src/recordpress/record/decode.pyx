@@ -1,4 +1,5 @@
-"""From an entry of a record set to where its records lie: checksum, payload, decompression, base offset."""
+"""From an entry of a record set to where its records lie: checksum, payload, decompression, base offset. `encode` is
+the other way."""
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memset
