@@ -8,6 +8,7 @@ that the caller's own object raised, and never anything else.
 from __future__ import annotations
 
 import inspect
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,13 @@ from together import together
 
 DATA = recordpress.write_records([b"value"] * 3, timestamps=[1, 2, 3])
 ZSTD = recordpress.compress(b"value" * 9, "zstd")
+
+# Read anew by each call: small, with as much as train needs.
+_scratch = tempfile.TemporaryDirectory()
+LOG = Path(_scratch.name) / "t-0"
+LOG.mkdir()
+VALUES = [b'{"user": %d, "item": %d}' % (number % 7, number * number) for number in range(300)]
+(LOG / "00000000000000000000.log").write_bytes(recordpress.write_records(VALUES, timestamps=0, batch_records=50))
 
 
 # Arguments with which each call succeeds: what is changed is one of its parameters at a time.
@@ -46,7 +54,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
     "Record.is_valid": dict,
     "Record.to_dict": dict,
     "analyze": lambda: {
-        "path": str(Path(__file__).parents[1] / "demo" / "logs" / "sessions-0"),
+        "path": str(LOG),
         "candidates": "none",
         "depths": [1],
         "sample_bytes": 1024,
@@ -77,26 +85,26 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
     "fix_lz4_header": lambda: {"frame": bytearray(recordpress.compress(b"", "lz4"))},
     "iter_columns": lambda: {"source": DATA},
     "train": lambda: {
-        "path": str(Path(__file__).parents[1] / "demo" / "logs" / "sessions-0"),
+        "path": str(LOG),
         "size": 256,
         "depths": [1],
         "sample_bytes": 65536,
     },
     "transcode": lambda: {
-        "src": str(Path(__file__).parents[1] / "demo" / "logs" / "sessions-0"),
+        "src": str(LOG),
         "dst": str(Path(__file__).parent / "is" / "not" / "made"),
         "compression_type": "zstd",
         "dry_run": True,
     },
     "convert": lambda: {
-        "src": str(Path(__file__).parents[1] / "demo" / "logs"),
+        "src": str(LOG),
         "dst": str(Path(__file__).parent / "is" / "not" / "made"),
         "magic": 1,
         "compression_type": "gzip",
         "dry_run": True,
     },
     "explain": lambda: {"source": recordpress.write_records([b"a"]), "now_ms": 1},
-    "open_log": lambda: {"path": str(Path(__file__).parents[1] / "demo" / "logs")},
+    "open_log": lambda: {"path": str(LOG)},
     "pool_bytes": dict,
     "read_batches": lambda: {"data": DATA},
     "read_columns": lambda: {"data": DATA},

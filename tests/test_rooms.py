@@ -5,7 +5,6 @@ its ``__init__``. A module with one belongs to its room alone. Rooms do not need
 modules of a room.
 """
 
-import ast
 import functools
 import re
 from collections.abc import Iterator
@@ -32,7 +31,7 @@ WRITTEN = [
 MOST_LINES = 800
 
 # A statement may go on over lines in brackets; docstrings hold examples after >>>, which this does not match.
-_CIMPORT = re.compile(
+_IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+(?P<module>[\w.]+)[ \t]+c?import[ \t]+(?P<names>\([^)]*\)|[^\n#]*)"
     r"|c?import[ \t]+(?P<modules>[\w., \t]+))",
     re.MULTILINE,
@@ -46,31 +45,22 @@ def imports(path: Path) -> tuple[str, ...]:
 
 
 def _imports(path: Path) -> Iterator[str]:
-    text = path.read_text(encoding="utf-8")
-    found = _python_imports(text) if path.suffix in (".py", ".pyi") else _cython_imports(text)
-    for module, name in found:
+    for module, name in _imported(path.read_text(encoding="utf-8")):
         if module.split(".")[0] == "recordpress":
             yield f"{module}.{name}" if name else module
 
 
-def _python_imports(text: str) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, "") for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
-            yield from ((node.module or "", alias.name) for alias in node.names)
-
-
-def _cython_imports(text: str) -> Iterator[tuple[str, str]]:
-    for match in _CIMPORT.finditer(text):
+def _imported(text: str) -> Iterator[tuple[str, str]]:
+    for match in _IMPORT.finditer(text):
         if match["modules"]:
             yield from ((module.split()[0], "") for module in match["modules"].split(",") if module.strip())
         else:
+            assert not match["module"].startswith("."), "imports are absolute"
             names = re.findall(r"[\w*]+(?:[ \t]+as[ \t]+\w+)?", match["names"])
             yield from ((match["module"], name.split()[0]) for name in names)
 
 
+@functools.cache
 def room_of(path: Path) -> str:
     """The folder of recordpress that holds a source file; '' for the package itself and the files next to it."""
     parts = path.relative_to(SRC).parts
@@ -190,6 +180,7 @@ HEADERS = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "incl
 _OBJECT = re.compile(r"^[ \t]*static (?!const [^*\n]*[=;\[])[^(\n]*[;{=\[]", re.MULTILINE)
 
 
+@functools.cache
 def _has_state(header: str) -> bool:
     included = re.findall(r'#include "(?:recordpress/)?(\w+\.h)"', HEADERS[header])
     return bool(_OBJECT.search(HEADERS[header])) or any(map(_has_state, included))

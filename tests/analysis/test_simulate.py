@@ -68,7 +68,7 @@ def test_kafkas_producer_is_the_accumulator(tmp_path: Path) -> None:
 def test_two_topics_of_different_ratio_split_under_the_damped_estimate(tmp_path: Path) -> None:
     """The example of KIP-126: a ratio that one topic trained is applied to another."""
     draw = random.Random(2)
-    log_of(tmp_path / "good-0", [bytes(draw.choices(b"ab", k=1000)) for _ in range(3000)])
+    log_of(tmp_path / "good-0", [f"{draw.getrandbits(1000):01000b}".encode() for _ in range(2000)])
     log_of(tmp_path / "poor-0", noise(300, 1000), first_ms=2000, step_ms=3)
     by_name = policies_of(simulate(tmp_path, 16_384, compression_type="gzip"))
     assert by_name["damped"].splits > 5

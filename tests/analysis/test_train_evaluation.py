@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from pathlib import Path
 
@@ -16,6 +17,7 @@ BATCH_HEADER = 61
 TIME = 1_700_000_000_000
 
 
+@functools.cache
 def values() -> list[bytes]:
     chance = random.Random(5)
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import struct
 from collections.abc import Callable
@@ -37,6 +38,9 @@ def record(
     body = head + (b"\1" if key is None else varint(len(key)) + key)
     body += varint(len(VALUES[index])) + VALUES[index] + b"\0"
     return varint(len(body) + more) + body
+
+
+ROWS = [record(index) for index in range(COUNT)]
 
 
 def batch(records: list[bytes], codec: str, *, count: int | None = None, after: bytes = b"") -> bytes:
@@ -82,16 +86,20 @@ CHANGES: dict[str, tuple[Callable[[int], bytes], int, str | None]] = {
 }
 
 
+@functools.cache
+def changed_at(place: int, change: str, codec: str) -> bytes:
+    changed, _, _ = CHANGES[change]
+    return batch([*ROWS[:place], changed(place), *ROWS[place + 1 :]], codec)
+
+
 @pytest.mark.parametrize("options", [{}, {"compacted": True}, {"log_append_time": True}, {"rules": 4}], ids=str)
 @together("change", CHANGES)
 @pytest.mark.parametrize("codec", IN_BLOCKS)
 def test_one_record_that_differs(codec: str, change: str, options: dict[str, Any]) -> None:
-    changed, error_code, refusal = CHANGES[change]
+    _, error_code, refusal = CHANGES[change]
     for place in PLACES:
-        rows = [record(index) for index in range(COUNT)]
-        rows[place] = changed(place)
-        wanted = validated(batch(rows, WHOLE), WHOLE, **options)
-        found = validated(batch(rows, codec), codec, **options)
+        wanted = validated(changed_at(place, change, WHOLE), WHOLE, **options)
+        found = validated(changed_at(place, change, codec), codec, **options)
         assert answer(found) == answer(wanted), place
         if not options:
             assert (found.error_code, found.refusal) == (error_code, refusal), place
@@ -99,24 +107,22 @@ def test_one_record_that_differs(codec: str, change: str, options: dict[str, Any
         if options == {"compacted": True} and change == "no key":
             assert (found.refusal, [index for index, _ in found.record_errors]) == ("NULL_KEY", [place])
         if found.error_code == 0 and not found.rebuilt and not options:
-            assert found.records[61:] == batch(rows, codec)[61:]
+            assert found.records[61:] == changed_at(place, change, codec)[61:]
 
 
 @pytest.mark.parametrize("count", [1, COUNT - 1, COUNT + 1, 2**31 - 1])
 @pytest.mark.parametrize("codec", IN_BLOCKS)
 def test_a_count_that_is_wrong(codec: str, count: int) -> None:
-    rows = [record(index) for index in range(COUNT)]
-    wanted = answer(validated(batch(rows, WHOLE, count=count), WHOLE))
+    wanted = answer(validated(batch(ROWS, WHOLE, count=count), WHOLE))
     assert wanted[1] == "RECORDS_AND_COUNT"
-    assert answer(validated(batch(rows, codec, count=count), codec)) == wanted
+    assert answer(validated(batch(ROWS, codec, count=count), codec)) == wanted
 
 
 @pytest.mark.parametrize("codec", IN_BLOCKS)
 def test_a_stream_that_is_damaged_near_its_end(codec: str) -> None:
     """A record that is refused before the damage is told only if all can be read."""
-    rows = [record(index) for index in range(COUNT)]
-    for first in (rows[0], record(0, timestamp=2000)):
-        sound = bytearray(batch([first, *rows[1:]], codec))
+    for first in (ROWS[0], record(0, timestamp=2000)):
+        sound = bytearray(batch([first, *ROWS[1:]], codec))
         for cut in (1, 5, 700, 40_000):
             data = sound[:-cut]
             struct.pack_into(">i", data, 8, len(data) - 12)
@@ -127,8 +133,8 @@ def test_a_stream_that_is_damaged_near_its_end(codec: str) -> None:
 
 @pytest.mark.parametrize("codec", IN_BLOCKS)
 def test_more_bytes_than_may_be(codec: str) -> None:
-    data = batch([record(index) for index in range(COUNT)], codec)
-    size = sum(len(record(index)) for index in range(COUNT))
+    data = batch(ROWS, codec)
+    size = sum(map(len, ROWS))
     assert validated(data, codec, max_decompressed_bytes=size + 65536).error_code == 0
     with pytest.raises(recordpress.errors.OutputTooLargeError):
         validated(data, codec, max_decompressed_bytes=size - 1)
@@ -136,16 +142,14 @@ def test_more_bytes_than_may_be(codec: str) -> None:
 
 
 def test_what_follows_the_end_is_told() -> None:
-    rows = [record(index) for index in range(COUNT)]
     for after in (b"", b"?", bytes(30_000)):
-        found = validated(batch(rows, "lz4", after=after), "lz4")
+        found = validated(batch(ROWS, "lz4", after=after), "lz4")
         assert (found.error_code, found.findings & 8) == (0, 8 if after else 0)
 
 
 def test_a_raw_block_is_one_piece() -> None:
     """librdkafka's snappy has no framing."""
-    rows = [record(index) for index in range(COUNT)]
-    data = bytearray(batch(rows, "snappy")[:61]) + recordpress.compress(b"".join(rows), "snappy", raw=True)
+    data = bytearray(batch(ROWS, "snappy")[:61]) + recordpress.compress(b"".join(ROWS), "snappy", raw=True)
     struct.pack_into(">i", data, 8, len(data) - 12)
     found = validated(with_crc(data), "snappy")
     assert (found.error_code, found.next_offset) == (0, 100 + COUNT)

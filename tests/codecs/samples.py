@@ -1,6 +1,7 @@
 """Inputs that the codec tests share: texts around every block size, and the payloads of Kafka's crafted batches."""
 
 import ctypes
+import functools
 import random
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ HEADER = 61  # of a v2 batch: the payload follows it
 SIZES = (0, 1, 2, 9, 60, 61, 1000, 32767, 32768, 32769, 65535, 65536, 65537, 131071, 131072, 131073, 300_000)
 
 
+@functools.lru_cache(maxsize=64)
 def text(size: int) -> bytes:
     """Log lines: they compress well, but have some of everything."""
     source = random.Random(size)
@@ -27,6 +29,7 @@ def text(size: int) -> bytes:
     return b"".join(lines)[:size]
 
 
+@functools.lru_cache(maxsize=64)
 def noise(size: int) -> bytes:
     return random.Random(size).randbytes(size)
 

@@ -269,7 +269,7 @@ def test_analyze_and_the_shell(
     program = pytest.importorskip("recordpress.cli._app", reason="click is not installed", exc_type=ImportError).program
     log = tmp_path / "t-0" / f"{0:020d}.log"
     log.parent.mkdir()
-    log.write_bytes(recordpress.write_records([text(300_000)]))
+    log.write_bytes(recordpress.write_records([text(50_000)]))
     found = recordpress.analyze(log, "gzip:zlib,9/gzip,9", depths=(1,), max_seconds=0.01, codecs=codecs)
     assert [cell.compression_type for cell in found.cells] == ["gzip:zlib", "gzip"]
     assert found.recommendation["settings"]["compression.type"] == "gzip"

@@ -85,8 +85,9 @@ def test_a_time_so_far_away_that_the_difference_wraps_is_in_range() -> None:
     assert validate(data, broker_version="0.10.2", topic_config=settings, now_ms=TIME).error_code == 32
 
 
-def test_wrappers_full_of_wrappers_have_an_end() -> None:
+def test_wrappers_full_of_wrappers_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """2^40 empty messages in 60 kB: what is in them is counted at every level."""
+    monkeypatch.setattr("recordpress.broker._old_streams.DEFAULT_MAX_SIZE", 1 << 24)
     data = wrapper(0, "gzip", b"", offset=0)
     for _ in range(4):
         data = wrapper(0, "gzip", data * 1024, offset=0)
