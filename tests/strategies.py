@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
+from together import THOROUGH
+
 CODECS = {
     0: ("none", "gzip", "snappy", "lz4"),
     1: ("none", "gzip", "snappy", "lz4"),
     2: ("none", "gzip", "snappy", "lz4", "zstd"),
 }
+MOST = 20 if THOROUGH else 10  # records of a batch
 FORMATS = [(magic, codec) for magic, codecs in CODECS.items() for codec in codecs]
 
 # Around the lengths where a varint grows, and now and then past the blocks of snappy (32 KiB) and lz4 (64 KiB).
@@ -44,7 +47,7 @@ class DrawnRecord:
 
 
 @st.composite
-def records(draw: st.DrawFn, magic: int = 2, max_size: int = 20, gaps: bool = True) -> list[DrawnRecord]:
+def records(draw: st.DrawFn, magic: int = 2, max_size: int = MOST, gaps: bool = True) -> list[DrawnRecord]:
     """Records of one batch, in order of offset; what the format cannot hold is not drawn."""
     found = []
     offset = draw(st.integers(0, 2**40))

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 from clients import AIOKAFKA, CLIENTS, CODECS, HAS_BATCH_BUILDER, KAFKA_PYTHON, Client, read
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import recordpress
 import strategies
+from together import draws
 
 clients = pytest.mark.parametrize("client", CLIENTS, ids=str)
+few = settings(max_examples=draws(settings().max_examples))  # for each codec
 
 short = st.binary(max_size=20)
 keys = st.none() | short | short.map(bytearray) | short.map(memoryview)
@@ -33,6 +35,7 @@ def meta(metadata: Any) -> Any:
 
 
 @pytest.mark.parametrize("codec", range(5), ids=CODECS)
+@few
 @given(drawn=rows, limit=limits, producer=producers)
 def test_v2(codec: int, drawn: Any, limit: int, producer: Any) -> None:
     for client in CLIENTS:
@@ -75,6 +78,7 @@ def compare(client: Client, theirs: bytes, ours: bytearray, codec: int) -> None:
 
 
 @pytest.mark.parametrize(("magic", "codec"), [(m, c) for m in (0, 1) for c in range(4) if (m, c) != (0, 3)])
+@few
 @given(drawn=rows, limit=limits)
 def test_v0_and_v1(magic: int, codec: int, drawn: Any, limit: int) -> None:
     for client in CLIENTS:

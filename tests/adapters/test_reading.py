@@ -11,13 +11,13 @@ import sys
 
 import pytest
 from clients import AIOKAFKA, CLIENTS, Client, as_recordpress, read, read_by_recordpress
-from hypothesis import assume, given, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 import oracle
 import recordpress
 import strategies
 from recordpress.adapters import _aiokafka, _entry, _kafka_python
-from together import thinned, together
+from together import draws, thinned, together
 
 clients = pytest.mark.parametrize("client", CLIENTS, ids=str)
 
@@ -71,6 +71,7 @@ def test_every_row_of_differences_is_one(client: Client) -> None:
 
 
 @pytest.mark.parametrize(("magic", "codec"), thinned(strategies.FORMATS, 2))
+@settings(max_examples=draws(settings().max_examples))
 @given(data=st.data())
 def test_drawn_records_are_read_alike(magic: int, codec: str, data: st.DataObject) -> None:
     drawn = data.draw(strategies.records(magic))

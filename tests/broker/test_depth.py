@@ -19,7 +19,7 @@ def advice(source: Path) -> DepthAdvice:
 
 @pytest.mark.parametrize("producers", thinned([0, 1, 4], 2))
 def test_the_settings_give_the_depth_of_a_copy(producers: int, tmp_path: Path) -> None:
-    source = log_of(tmp_path, 20_000, producers=producers)
+    source = log_of(tmp_path, 20_000, producers=producers, batches=1600)
     found = advice(source)
     assert (found.topic, found.batch_records, found.has_ids) == ("orders", 10, producers > 0)
     assert found.records_per_second == pytest.approx(20_000, rel=0.01)

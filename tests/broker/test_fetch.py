@@ -15,7 +15,7 @@ import recordpress
 from drawn_logs import cut, damage, draw_log
 from recordpress.broker import Fetched, Finding, Reason, fetch
 from recordpress.log.sidecars import write_offset_index
-from together import grouped, together
+from together import draws, grouped, together
 
 LARGE = 1 << 24
 SENT = re.compile(r"fetched-3\.9\.2/(?P<topic>.+)_v(?P<version>\d+)_o(?P<offset>\d+)_m(?P<limit>\d+)")
@@ -492,7 +492,7 @@ def test_what_is_no_log(log: Any) -> None:
         fetch(log, 0, fetch_version=3)
 
 
-@together("seed", range(40))
+@together("seed", range(draws(40)))
 def test_any_bytes_are_answered(seed: int) -> None:
     """With an answer or one of our errors; sanitizers see what is read."""
     draw = random.Random(seed)

@@ -7,7 +7,7 @@ from samples import HEADER, KINDS, SIZES, decompressed, exact, noise, text
 
 import oracle
 import recordpress
-from together import THOROUGH, together
+from together import THOROUGH, sampled, together
 
 DATA = text(200_000)
 MAGIC = bytes.fromhex("28b52ffd")
@@ -36,7 +36,12 @@ def test_example():
     )
 
 
-@together("level, size", [(level, size) for level in WINDOWS if level < 22 for size in (0, 1, 5000, 131073)])
+# From level 15 on, a context of tens of megabytes is cleared for each frame.
+FRAMES = [(level, size) for level in WINDOWS if level < 15 for size in (0, 1, 5000, 131073)]
+FRAMES += [(15, 1), (15, 131073), (19, 131073)]
+
+
+@together("level, size", FRAMES)
 def test_frames_are_java_s(level, size):
     """No content size, no checksum, the window of an unknown size, an empty last block; from one call and a stream."""
     data = text(size)
@@ -79,7 +84,9 @@ def test_kafka_s_frames_are_made_again():
     vectors = list(kafka_s_batches())
     assert vectors
     equal = 0
-    for vector in vectors[:: 1 if THOROUGH else 3]:
+    for vector in sampled(vectors, 3):
+        if vector.entry.get("level", 3) > 18 and not THOROUGH:
+            continue  # a stream of such a level takes hundreds of megabytes
         payload = vector.data[HEADER:]
         data = recordpress.decompress(payload, "zstd")
         level = vector.entry.get("level")
@@ -121,9 +128,9 @@ def test_level_0_is_3():
 
 
 def test_large_contexts_are_given_back():
-    """The hundreds of MB that level 22 takes for a long stream are not kept when it ends."""
+    """The 200 MB that level 20 takes for a long stream are not kept when it ends."""
     recordpress.release_unused()
-    stream = recordpress.compressor("zstd", 22)
+    stream = recordpress.compressor("zstd", 20)
     assert recordpress.decompress(stream.compress(DATA) + stream.flush(), "zstd") == DATA
     del stream
     assert recordpress.release_unused() < 40 << 20

@@ -13,6 +13,7 @@ import recordpress
 from recordpress.broker._analyze import analyze, headers
 from recordpress.broker._validator import FINDINGS, Validation, validate_records
 from strategies import FORMATS
+from together import draws
 
 CAP = 1 << 16
 
@@ -83,7 +84,7 @@ def check(answer: Validation, settings: dict[str, Any]) -> None:
 def test_changed_sets(name: str) -> None:
     chance = random.Random(name)
     codes = set()
-    for _ in range(400):
+    for _ in range(draws(600)):
         data = exact(changed(SETS[name], chance))
         headers(data)
         settings = settings_of(chance)

@@ -12,7 +12,7 @@ from hostile_sets import with_right_crc
 
 import recordpress
 from recordpress.log import scan, verify
-from together import thinned
+from together import sampled
 
 T = 1_700_000_000_000
 FORMATS = ((2, "zstd"), (0, "none"), (1, "gzip"), (2, "none"))
@@ -36,14 +36,14 @@ def _flipped(data: bytes, position: int) -> bytes:
 def _damaged(entry: bytes) -> Iterator[tuple[str, bytes]]:
     """The entry with one byte flipped, also behind a checksum that is right again; with wrong lengths; and cut."""
     records = 61 if entry[16] == 2 else 34
-    for position in (*range(8, records), *range(records, len(entry), 3)):
+    for position in sampled((*range(8, records), *range(records, len(entry), 3)), 5):
         yield f"byte {position}", _flipped(entry, position)
         if position >= 21 or (entry[16] < 2 and position > 16):
             yield f"byte {position} and the checksum", with_right_crc(_flipped(entry, position))
     size = len(entry) - 12
     for wrong in (-1, 0, 13, 14, 48, size - 1, size + 1, size + 12, 2 * size + 12, 2**31 - 1):
         yield f"size {wrong}", entry[:8] + struct.pack(">i", wrong) + entry[12:]
-    for length in range(1, len(entry), 2):
+    for length in sampled(range(1, len(entry), 2), 5):
         yield f"cut after {length} bytes", entry[:length]
 
 
@@ -83,7 +83,7 @@ def _first(found: object) -> int | None:
     return of_the_log[0] if of_the_log else None
 
 
-@pytest.mark.parametrize("name", thinned((f"v{magic} {codec}" for magic, codec in FORMATS), 2))
+@pytest.mark.parametrize("name", [f"v{magic} {codec}" for magic, codec in FORMATS])
 def test_all_readers_give_the_batch(name: str, tmp_path: Path) -> None:
     magic, codec = int(name[1]), name[3:]
     before, entry, after = (_entry(magic, codec, base) for base in (0, 10, 20))

@@ -15,9 +15,10 @@ import pytest
 
 import recordpress
 from recordpress.producer import BatchAccumulator, ProduceAnswer, ProducerBatch
+from together import draws
 
 MESSAGE_TOO_LARGE = 10
-SCHEDULES = int(os.environ.get("RECORDPRESS_PRODUCER_SCHEDULES", "60"))
+SCHEDULES = int(os.environ.get("RECORDPRESS_PRODUCER_SCHEDULES", draws(60)))
 
 
 class Broker:
@@ -153,7 +154,7 @@ def test_split_keeps_sequences() -> None:
     assert sequences == [0, 1, 2]
 
 
-@pytest.mark.parametrize("percent", range(1, 100, 24 if SCHEDULES < 1000 else 1))
+@pytest.mark.parametrize("percent", range(1, 100, 33 if SCHEDULES < 1000 else 1))
 def test_split_frequency(percent: int) -> None:
     """RecordAccumulatorTest.testSplitFrequency: less than a tenth of the batches are split."""
     numbers = random.Random(percent)
@@ -169,7 +170,7 @@ def test_split_frequency(percent: int) -> None:
     assert broker.splits / broker.batches < 0.1
 
 
-@pytest.mark.parametrize("seed", range(SCHEDULES // 6))
+@pytest.mark.parametrize("seed", range(SCHEDULES // 4))
 def test_splits_are_rare_where_the_ratio_jumps(seed: int) -> None:
     """From a twentieth to nothing and back: after a split ten batches must do well before another is expected to."""
     numbers = random.Random(seed)
@@ -239,7 +240,7 @@ def test_no_record_is_lost_doubled_or_reordered(seed: int) -> None:
     assert [stored[i] for i in kept] == list(range(len(kept)))
 
 
-@pytest.mark.parametrize("seed", range(SCHEDULES // 3))
+@pytest.mark.parametrize("seed", range(SCHEDULES // 2))
 def test_several_in_flight_and_any_order_of_answers(seed: int) -> None:
     """An idempotent producer keeps its order with five batches on their way, whatever comes back first."""
     numbers = random.Random(seed)
