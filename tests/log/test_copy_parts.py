@@ -11,13 +11,17 @@ import pytest
 
 import oracle
 import recordpress
+from log.some_partitions import of_each_kind
 from recordpress.codecs.choice import CodecChoice
 from recordpress.log import _file_records
 from recordpress.log.copy import _copy_parts, tasks as copy_tasks
 from recordpress.log.sidecars import AbortedTxn, write_transaction_index
+from together import thinned
 
 PIECE = 4000
-LARGE = [one for one in oracle.PARTITIONS if max(map(len, one.files(".log")), default=0) > 1000]
+LARGE = [
+    one for one in oracle.PARTITIONS if "unclean" not in str(one) and max(map(len, one.files(".log")), default=0) > 4000
+]
 
 
 @pytest.fixture(autouse=True)
@@ -81,11 +85,13 @@ def files(root: Path) -> dict[str, bytes]:
 
 
 SETTLED = [{"batch_bytes": 600, "producers": "settle"}, {"batch_records": 99, "producers": "settle", "now_ms": 1 << 40}]
+OPTIONS = [{}, {"batch_bytes": 600}, {"batch_bytes": 1 << 20}, {"codec": "none"}, *SETTLED]
+WAYS = [(options, bool(number % 2)) for number, options in enumerate(OPTIONS)]  # each of both, but not each with each
+OTHERS = [pytest.param(options, not with_index, marks=pytest.mark.slow) for options, with_index in WAYS]
 
 
-@pytest.mark.parametrize("options", [{}, {"batch_bytes": 600}, {"batch_bytes": 1 << 20}, {"codec": "none"}, *SETTLED])
-@pytest.mark.parametrize("with_index", [False, True])
-def test_it_is_the_copy_of_one_process(with_index: bool, options: dict[str, Any], logs: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("options", "with_index"), [*WAYS, *OTHERS])
+def test_it_is_the_copy_of_one_process(options: dict[str, Any], with_index: bool, logs: Path, tmp_path: Path) -> None:
     if with_index:
         recordpress.log.reindex(logs)
     counts = []
@@ -120,10 +126,10 @@ def test_a_codec_of_the_users_own(logs: Path, tmp_path: Path) -> None:
     assert files(tmp_path / "copy") == files(tmp_path / "other")
 
 
-@oracle.each("partition", LARGE)
+@oracle.each("partition", of_each_kind(LARGE))
 def test_segments_of_every_format(partition: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (_file_records, _copy_parts, copy_tasks):
-        monkeypatch.setattr(module, "CHUNK_BYTES", 300)
+        monkeypatch.setattr(module, "CHUNK_BYTES", 1000)
     partition.write_to(tmp_path / "logs")
     transcode(one_by_one, tmp_path / "logs", tmp_path / "copy", "gzip", min_gain=None, batch_bytes=2000)
     recordpress.transcode(tmp_path / "logs", tmp_path / "other", "gzip", min_gain=None, batch_bytes=2000)
@@ -143,8 +149,7 @@ def test_parts_made_twice_at_once_are_made_once(logs: Path, tmp_path: Path) -> N
     assert files(tmp_path / "copy") == files(tmp_path / "other")
 
 
-@pytest.mark.parametrize("phase", [0, 1])
-@pytest.mark.parametrize("done", [1, 20])
+@pytest.mark.parametrize(("phase", "done"), thinned([(0, 20), (0, 1), (1, 1), (1, 20)], 2))
 def test_a_driver_that_is_lost_leaves_nothing_that_counts(phase: int, done: int, logs: Path, tmp_path: Path) -> None:
     phases = []
 
