@@ -220,7 +220,7 @@ def remembered(segments: list[list[Stored]], expiration: int, now_ms: int) -> se
     }
 
 
-@pytest.mark.parametrize("seed", thinned(range(40), 4))
+@pytest.mark.parametrize("seed", thinned(range(40), 7))  # two of them have append times
 def test_every_field_of_every_record_stays(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)
     source = tmp_path / "t-0"

@@ -222,9 +222,11 @@ TXN = next(p for p in oracle.PARTITIONS if str(p).endswith("txn_topic-0") and p.
 FIELDS = {".index": "offset", ".timeindex": "timestamp", ".snapshot": "producerSnapshot", ".txnindex": "transaction"}
 
 
-@pytest.mark.parametrize("compress", [True, False])
+TIERED = [(True, 100), (False, 100), (False, 1000), (True, 1000), (True, 1 << 20), (False, 1 << 20)]
+
+
+@pytest.mark.parametrize(("compress", "chunk"), thinned(TIERED, 2))
 @pytest.mark.parametrize("topic", thinned([f"a.b-c-{ODD_ID}", f"txn_topic-{ID}"], 2))
-@pytest.mark.parametrize("chunk", [100, 1000, 1 << 20])
 def test_aivens_tiered_storage(compress: bool, topic: str, chunk: int, tmp_path: Path) -> None:
     source = TXN.write_to(tmp_path / "source")
     there = recordpress.open_log(source)

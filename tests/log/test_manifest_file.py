@@ -42,7 +42,7 @@ def written(found: Manifest, root: Path) -> Path:
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     """By lines that do not grow: of 5,000 names, for example."""
-    whole = manifest(1000, names=5000)
+    whole = manifest(200, names=5000)
     path = written(whole, tmp_path)
     assert Manifest.read(tmp_path) == Manifest.read(str(tmp_path)) == whole == Manifest.from_json(whole.to_json())
     lines = path.read_bytes().splitlines()

@@ -1,5 +1,6 @@
 """recordpress.polars.scan_log: a query gives what the same query over all records gives, and reads less."""
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,13 @@ START = datetime(2026, 9, 1, tzinfo=UTC)
 START_MS = int(START.timestamp() * 1000)
 
 
-@pytest.fixture
-def logs(tmp_path: Path) -> Path:
-    """Two topics of two partitions, each of three segments of ten batches."""
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two topics of two partitions, each of three segments of ten batches, which no test changes."""
+    root = tmp_path_factory.mktemp("logs")
     for topic in ("orders", "a.b"):
         for partition in range(2):
-            directory = tmp_path / f"{topic}-{partition}"
+            directory = root / f"{topic}-{partition}"
             directory.mkdir()
             for base in range(0, 300, 100):
                 data = b"".join(
@@ -37,7 +39,13 @@ def logs(tmp_path: Path) -> Path:
                     for offset in range(base, base + 100, 10)
                 )
                 (directory / f"{base:020}.log").write_bytes(data)
-    return tmp_path
+    return root
+
+
+@pytest.fixture(scope="module")
+def everything(logs: Path) -> Any:
+    names = ["topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers"]
+    return pl.DataFrame(recordpress.open_log(logs).read(names))
 
 
 @pytest.fixture
@@ -93,9 +101,7 @@ QUERIES = {
 
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
-def test_queries_give_what_they_give_over_all_records(query: Any, logs: Path) -> None:
-    names = ["topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers"]
-    everything = pl.DataFrame(recordpress.open_log(logs).read(names))
+def test_queries_give_what_they_give_over_all_records(query: Any, logs: Path, everything: Any) -> None:
     assert everything.height == 1200
     expected = query(everything.lazy()).collect()
     found = query(scan_log(logs)).collect()
@@ -153,7 +159,8 @@ def test_reading_ends_with_the_rows_that_are_asked_for(logs: Path, read: Any) ->
     assert len(read) == 1
 
 
-def test_options_of_a_read(logs: Path) -> None:
+def test_options_of_a_read(logs: Path, tmp_path: Path) -> None:
+    logs = shutil.copytree(logs, tmp_path / "logs")
     path = logs / "orders-0" / f"{100:020}.log"
     path.write_bytes(path.read_bytes()[:-1] + b"\xff")
     with pytest.raises((recordpress.CorruptRecordError, pl.exceptions.ComputeError), match="checksum"):

@@ -10,6 +10,7 @@ import pytest
 import oracle
 import recordpress
 from recordpress.log import Finding, ScanReport, SegmentScan, scan
+from together import draws
 
 LOG = "00000000000000000000.log"
 
@@ -97,7 +98,7 @@ def test_damaged_copies(entry: dict[str, Any], data: bytes, tmp_path: Path) -> N
 
 
 def test_every_cut_of_the_last_two_batches(tmp_path: Path) -> None:
-    batches = log_of()
+    batches = log_of(6, 10)
     data, starts = b"".join(batches), starts_of(batches)
     for size in range(starts[-3], len(data) + 1):
         segment, findings = scanned(tmp_path, data[:size])
@@ -111,14 +112,15 @@ def test_every_cut_of_the_last_two_batches(tmp_path: Path) -> None:
 @pytest.mark.parametrize("magic", [1, 2])
 @pytest.mark.parametrize("codec", ["none", "lz4"])
 def test_bit_flips(magic: int, codec: str, tmp_path: Path) -> None:
-    """250 flips each, 1,000 in all: only the batch that was hit is lost, and there is one report."""
+    """Only the batch that was hit is lost, and there is one report."""
+    flips = draws(250)
     batches = log_of(magic=magic, compression_type=codec)
     if magic == 1 and codec == "none":
         batches = [b"".join(batches)[start:end] for start, end in _messages(b"".join(batches))]
     data, starts = b"".join(batches), starts_of(batches)
     draw = random.Random(magic * 10 + len(codec))
     seen = {"damage": 0, "unprotected": 0, "order": 0}
-    for _ in range(250):
+    for _ in range(flips):
         position = draw.randrange(len(data))
         flipped = bytearray(data)
         flipped[position] ^= 1 << draw.randrange(8)
@@ -135,7 +137,7 @@ def test_bit_flips(magic: int, codec: str, tmp_path: Path) -> None:
         damage = [finding for finding in findings if finding.rule not in ("offset order", "recovery")]
         assert len(damage) == 1 and (damage[0].position, damage[0].size) == (starts[hit], len(batches[hit]))
     print(f"magic {magic}, {codec}: {seen}")
-    assert seen["damage"] > 200
+    assert seen["damage"] > 0.8 * flips
 
 
 def _messages(data: bytes) -> list[tuple[int, int]]:

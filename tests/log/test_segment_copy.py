@@ -248,7 +248,7 @@ def test_an_entry_that_was_not_read_is_missed(last: bytes, tmp_path: Path) -> No
 @pytest.mark.parametrize("batch_bytes", [None, 20_000])
 def test_threads_do_not_show(batch_bytes: int | None, tmp_path: Path) -> None:
     source, target = tmp_path / "source.log", tmp_path / "target.log"
-    source.write_bytes(segment(2000, 50))
+    source.write_bytes(segment(1000, 50))
     results = set()
     for threads in (1, 2, 5):
         before, after = transcode_segment(source, target, "zstd", None, batch_bytes, threads=threads)
@@ -280,7 +280,7 @@ def test_what_write_raises_ends_it() -> None:
 
     recompressor = RecompressThreads("zstd", threads=3)
     with pytest.raises(OSError, match="No space"):
-        recompressor.feed(segment(20_000, 50), 0, full)
+        recompressor.feed(segment(5000, 50), 0, full)
     recompressor.close()
 
 

@@ -93,7 +93,7 @@ def digest_of(model: Model, segment: list[Stored]) -> str:
     return found.hexdigest()
 
 
-@pytest.mark.parametrize("seed", thinned(range(40), 4))
+@pytest.mark.parametrize("seed", thinned(range(40), 7))  # two of them have append times
 def test_drawn_logs(seed: int, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     draw = random.Random(seed)

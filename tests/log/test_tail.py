@@ -16,7 +16,7 @@ import pytest
 import recordpress
 from recordpress.files import RandomAccessFile
 from recordpress.log import FileRecords, _file_records, _trailing_bytes
-from together import together
+from together import sampled, together
 
 SIZE = struct.Struct(">i")
 
@@ -108,7 +108,7 @@ def test_a_whole_segment(entries: list[bytes], path: Path) -> None:
 def test_every_cut_of_the_last_entry(entries: list[bytes], path: Path) -> None:
     data = b"".join(entries)
     start = len(data) - len(entries[-1])
-    for end in range(start + 1, len(data)):
+    for end in {*sampled(range(start + 1, len(data)), 3), len(data) - 1}:
         kind = "cut" if any(data[start:end]) else "zeros"
         assert ending(path, data[:end]) == (start, end - start, kind)
         assert f"{end - start} " in str(damage(path, data[:end], complete=True))
