@@ -15,6 +15,7 @@ from cli.conftest import COMMAND, Run, environment
 from patience import HANG
 from recordpress.cli._app import program
 from recordpress.cli._verbs import VERBS
+from together import thinned
 
 
 def test_without_the_extra_there_is_one_line_to_install_it() -> None:
@@ -36,6 +37,7 @@ sys.meta_path.insert(0, Finder)
 sys.modules["click"] = None
 from recordpress.cli import main
 from recordpress.cli import _doctor
+_doctor._SECONDS = 0.01
 _doctor.version = lambda name: (_ for _ in ()).throw(_doctor.PackageNotFoundError(name))
 sys.exit(main(["doctor"]))
 """
@@ -180,7 +182,7 @@ def test_a_usage_error_names_the_command(run: Run, arguments: list[str], message
     assert done.err.endswith(f"try: recordpress {arguments[0]} --help\n")
 
 
-@pytest.mark.parametrize("no_color", ["", "1"])
+@pytest.mark.parametrize("no_color", thinned(["", "1"], 2))  # test_widths asks for no color in this process
 def test_no_color_on_a_terminal(no_color: str) -> None:
     log = Path(__file__).parents[2] / "demo" / "logs"
     terminal, other = pty.openpty()

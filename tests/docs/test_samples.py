@@ -21,7 +21,6 @@ from recordpress.cli._verbs import VERBS
 
 pytestmark = pytest.mark.build
 ROOT = Path(__file__).parents[2]
-PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "spark" not in page.name]
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL | doctest.NORMALIZE_WHITESPACE
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.S | re.M)
 
@@ -30,6 +29,11 @@ def blocks(page: Path) -> Iterator[tuple[str, str, int]]:
     text = page.read_text(encoding="utf-8")
     for found in BLOCK.finditer(text):
         yield found[1], found[2], text.count("\n", 0, found.start()) + 1
+
+
+PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "spark" not in page.name and any(blocks(page))]
+# A server; and what takes longest, of calls that other pages and tests have.
+SLOW = ("s3", "recompress-a-topic", "choose-a-codec", "why-recompressed", "dictionaries")
 
 
 @pytest.fixture
@@ -74,7 +78,7 @@ def store(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:botocore")
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=[pytest.mark.slow] if page.stem == "s3" else []) for page in PAGES],  # a server
+    [pytest.param(page, marks=[pytest.mark.slow] if page.stem in SLOW else []) for page in PAGES],
     ids=lambda page: str(page.relative_to(ROOT / "docs")),
 )
 def test_samples(page: Path, place: Path, names: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 
 import recordpress
 from recordpress.files import RandomAccessFile, read_ahead
+from together import thinned
 
 MIB = 1 << 20
 DATA = bytes(range(251)) * 40
@@ -49,8 +50,9 @@ def test_it_is_read_and_moved_as_a_plain_file(is_remote: bool, piece: int, steps
             assert (file.tell(), file.bytes_left) == (plain.tell(), 9000 - plain.tell())
 
 
-@pytest.mark.parametrize("is_remote", [False, True])
-@pytest.mark.parametrize("magic", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("is_remote", "magic"), thinned([(False, 2), (True, 2), (True, 0), (False, 0), (False, 1), (True, 1)], 2)
+)
 def test_a_large_entry_is_read_if_it_is_sound(is_remote: bool, magic: int) -> None:
     def entry(value: bytes, offset: int) -> bytes:
         return recordpress.write_records([value], base_offset=offset, magic=magic)
@@ -72,4 +74,5 @@ def test_a_large_entry_is_read_if_it_is_sound(is_remote: bool, magic: int) -> No
     assert stored.largest <= 8 * MIB
     with read_ahead(Stored(bytes(damaged), is_remote)) as file:  # who asks for no checksums gets it
         [columns] = recordpress.iter_columns(file, ["value"], check_crcs=False, start_offset=1, end_offset=2)
-    assert sum(columns["value"].to_pylist()[0]) == 1
+    [found] = columns["value"].to_pylist()
+    assert len(found) == len(value) and found.count(0) == len(value) - 1
