@@ -27,7 +27,7 @@ pa = pytest.importorskip("pyarrow")
 DEMO_LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
 SEGMENT = "00000000000000000000.log"
 CONSUMED = [
-    pytest.param(partition, isolation, marks=[pytest.mark.slow] if str(partition).startswith(oracle.SLOW) else [])
+    pytest.param(partition, isolation, marks=[] if partition.entry["dir"] in oracle.SHIPS else [pytest.mark.slow])
     for partition in oracle.PARTITIONS
     for isolation in ("read_committed", "read_uncommitted")
     if partition.entry.get(isolation)
