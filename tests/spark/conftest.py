@@ -33,8 +33,12 @@ def spark() -> Iterator[Any]:
         session = (
             SparkSession.builder.master("local[2, 3]")  # a task is tried three times
             .appName("tests of recordpress")
-            # without Java's second compiler Spark starts in half the time
-            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+            # without Java's second compiler Spark starts in half the time; to verify its classes takes a sixth of that
+            .config(
+                "spark.driver.extraJavaOptions",
+                "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+                "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
+            )
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.shuffle.partitions", "2")

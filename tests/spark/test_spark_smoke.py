@@ -67,6 +67,7 @@ def test_values(spark: Any) -> None:
     assert [row[0] for row in frame.select(functions.crc32c("value")).collect()] == [0xE3069283, None]
 
 
+@pytest.mark.slow
 def test_record_sets(spark: Any) -> None:
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
@@ -88,6 +89,7 @@ def test_record_sets(spark: Any) -> None:
         spark.conf.set("spark.sql.session.timeZone", before)
 
 
+@pytest.mark.slow  # test_table writes, too
 def test_write(spark: Any, tmp_path: Path) -> None:
     rows = spark.read.format("recordpress").load(SESSIONS).select("key", "value", "timestamp")
     rows.write.format("recordpress").mode("append").option("topic", "new").option("partitions", 2).save(
