@@ -163,7 +163,7 @@ SHIPS = _shipped()
 def each(argument: str, vectors: Iterable[Vector | Partition]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Parametrize a test by writer and format: one case tries all vectors of a group, and lists every failure.
 
-    The subset that ships was chosen to have every kind. What only the full collection has is of slow tests.
+    The shipped subset has every kind of vector. Vectors that only the full collection has are slow tests.
     """
 
     def group_of(vector: Vector | Partition) -> str:

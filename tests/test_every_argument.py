@@ -24,7 +24,7 @@ from together import together
 DATA = recordpress.write_records([b"value"] * 3, timestamps=[1, 2, 3])
 ZSTD = recordpress.compress(b"value" * 9, "zstd")
 
-# Read anew by each call: small, with as much as train needs.
+# A log that each call reads again: small, but large enough for train.
 _scratch = tempfile.TemporaryDirectory()
 LOG = Path(_scratch.name) / "t-0"
 LOG.mkdir()

@@ -1,5 +1,5 @@
-"""A Spark of another version in a process of its own: Spark 4.0.0 with the Kafka connector, which does not need
-recordpress, or one for which table formats have packages.
+"""A separate process with another version of Spark: 4.0.0 with the Kafka connector, which does not need recordpress, or
+one for which table formats have packages.
 
 Later versions of the connector do not resolve. `OtherSpark` starts the process and asks it; each request and each
 answer is one line of JSON.
@@ -125,7 +125,7 @@ def main() -> None:
     from bench.spark import session
 
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever else Spark prints
+    os.dup2(2, 1)  # for everything that Spark prints
     spark = session.start({"spark.jars": ",".join(sys.argv[1:])} | _lake())
     try:
         for line in sys.stdin:

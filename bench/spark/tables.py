@@ -1,7 +1,7 @@
 """A topic in a table of Iceberg: from files by format("recordpress"), recordpress.spark.read and to_parquet, and from a
 broker by Spark's Kafka connector.
 
-Each Spark is one that Iceberg has a package for, in a process of its own: 4.1 for recordpress, 4.0.0 for the connector.
+Iceberg has packages for Spark 4.1, in which recordpress runs, and for the connector's 4.0.0: two separate processes.
 `make -f labs.mk bench-spark-tables` installs what it needs.
 """
 

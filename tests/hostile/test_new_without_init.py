@@ -60,7 +60,7 @@ def try_module(module):
             poke(made)
             del made
         initialised = [made for arguments in GIVEN if (made := attempt(kind, *arguments)) is not None]
-        for made in initialised[:1]:  # those of other arguments have the same members
+        for made in initialised[:1]:  # other arguments give the same members
             poke(made)
 
 for name in sys.argv[1:]:

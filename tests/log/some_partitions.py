@@ -17,5 +17,5 @@ def of_each_kind(partitions: Iterable[oracle.Partition]) -> list[oracle.Partitio
 
 
 def without_slow(partitions: Iterable[oracle.Partition]) -> list[oracle.Partition]:
-    """Those that `oracle.each` has in `make test`."""
+    """Return the partitions that `oracle.each` tries in `make test`."""
     return [one for one in partitions if THOROUGH or one.entry["dir"] in oracle.SHIPS]

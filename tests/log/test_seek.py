@@ -66,7 +66,7 @@ class Segment:
         return SegmentSeek(Bytes(self.data, self.name), self.base_offset, open_sibling)
 
     def check(self, seek: SegmentSeek, every: int = 3) -> None:
-        """Seeks that can tell one record from another: to one of so many, and in a thorough run to all."""
+        """Seek to records that a seek can tell apart: to some of them, and in a thorough run to all."""
         lasts = [batch["last_offset"] for batch in self.batches]
         targets = {offset for offset, _, _ in self.records} | {0, lasts[-1] + 1} | {last + 1 for last in lasts}
         for target in {*sampled(sorted(targets), every), 0, lasts[-1] + 1}:

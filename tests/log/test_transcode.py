@@ -44,7 +44,7 @@ def rows(data: bytes) -> list[facts.Facts]:
     return found
 
 
-@pytest.mark.parametrize("batch_bytes", thinned([None, 100_000], 2))  # test_transcode_log joins those of each kind
+@pytest.mark.parametrize("batch_bytes", thinned([None, 100_000], 2))  # test_transcode_log joins a log of each kind
 @oracle.each("log", SEGMENTS)
 def test_every_segment_of_the_brokers(log: oracle.Vector, batch_bytes: int | None, tmp_path: Path) -> None:
     source, target = tmp_path / "source.log", tmp_path / "target.log"

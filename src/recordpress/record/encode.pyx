@@ -1,4 +1,4 @@
-"""Write a batch: what is done once per call or per batch, as options, header and checksum. `decode` reads one."""
+"""Write a batch: the work per call or per batch (options, header, checksum). `decode` reads one."""
 
 from libc.stdint cimport INT16_MAX, INT64_MAX, uint32_t
 from libc.string cimport memcpy
