@@ -30,6 +30,8 @@ FULL_FUZZ_SECONDS ?= 600
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 # All tests run on all cores; TESTS="tests/record -k header" runs some of them in one process.
 SPREAD = $(if $(TESTS),,-n $(WORKERS) --dist loadfile --no-loadscope-reorder)
+# Plug-ins that no fast test uses: they take time in each.
+UNUSED := -p no:benchmark -p no:timeout
 
 SOURCES := setup.py src/recordpress/_extension_finder.py $(wildcard build_support/*.py include/recordpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')
@@ -49,7 +51,7 @@ demo: demo-takes $(STAMPS)/with-demo $(INSTALLED) java  ## Read, query, recompre
 
 test: $(TESTING) java  ## Run the tests that need no other process (TESTS="tests/record -k name")
 	$(call say,running the tests: about two minutes)
-	$(PYTHON) -m pytest -q $(SPREAD) --durations=20 $(if $(TESTS),,-m "not slow") $(TESTS)
+	$(PYTHON) -m pytest -q $(SPREAD) $(UNUSED) --durations=20 $(if $(TESTS),,-m "not slow") $(TESTS)
 
 ##@ Checks
 

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+
+from together import THOROUGH
 
 # quick: part of every run. thorough: HYPOTHESIS_PROFILE=thorough, for a night or before a release.
 # On a busy machine no example and no draw is too slow.
@@ -18,6 +21,11 @@ any_pace = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("quick", max_examples=25, derandomize=True, **any_pace)
 settings.register_profile("thorough", max_examples=3000, **any_pace)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+if not THOROUGH:  # to look for constants in all our sources takes three seconds in each process
+    providers._get_local_constants = lambda: providers._local_constants
+
+gc.disable()  # until all tests are collected: nothing is garbage before
 
 SLOW_FILE = re.compile(r"^pytestmark = (\[\s*)?pytest\.mark\.slow\b", re.MULTILINE)
 
@@ -54,6 +62,7 @@ def pytest_collection_finish() -> None:
     """Take all modules and cases out of the garbage collector's sight: each of its passes took a fifth of a second."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 has_result = threading.Event()

@@ -89,7 +89,7 @@ def test_record_sets(spark: Any) -> None:
         spark.conf.set("spark.sql.session.timeZone", before)
 
 
-@pytest.mark.slow  # test_table writes, too
+@pytest.mark.slow
 def test_write(spark: Any, tmp_path: Path) -> None:
     rows = spark.read.format("recordpress").load(SESSIONS).select("key", "value", "timestamp")
     rows.write.format("recordpress").mode("append").option("topic", "new").option("partitions", 2).save(
@@ -98,6 +98,7 @@ def test_write(spark: Any, tmp_path: Path) -> None:
     assert spark.read.format("recordpress").load(str(tmp_path / "w")).count() == 1634
 
 
+@pytest.mark.slow
 def test_table(spark: Any, tmp_path: Path) -> None:
     path = f"path '{tmp_path}/log'"
     spark.sql(f"CREATE TABLE smoke USING recordpress OPTIONS ({path}, columns 'value,offset')")
