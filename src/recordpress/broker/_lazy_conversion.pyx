@@ -557,8 +557,8 @@ cdef class DownConversion:
         return RP_OK
 
     cdef int pass_chunk(self, int64_t* after_first, int64_t most) noexcept nogil:
-        """Return at most this many bytes of entries, but at least one entry; otherwise RP_END; the header after them is
-        read and may be wrong."""
+        """Pass at most this many bytes of entries, but at least one entry; return RP_END if there is none, or what is
+        wrong with the header after them."""
         cdef rp_batch b
         cdef int64_t start = self.position
         cdef int status
@@ -575,7 +575,7 @@ cdef class DownConversion:
                 after_first[0] = self.position
 
     cdef void count_repeated(self, int64_t start) noexcept nogil:
-        """Return the batches of the chunk that gave the first result."""
+        """Count the batches of the chunk that gave the first result, which are sent again."""
         cdef down_conversion* d = &self.conversion
         cdef rp_batch b
         while start < d.counted and entry_at(d, start, &b) == RP_OK:

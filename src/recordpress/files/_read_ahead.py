@@ -85,7 +85,7 @@ class Walked(RandomAccessFile):
         return start + len(chunk)
 
     def _fetch(self, end: int) -> None:
-        """Return the next chunk, and the one after it in the background if the walk continues."""
+        """Add the next chunk, and fetch the one after it in the background if the walk continues."""
         goes_on = self._is_stream or bool(self._chunks)
         start = self._end
         if self._next is None:

@@ -321,7 +321,7 @@ cdef class HeaderWalk:
         self.position = integer_of(position, "position", 0, self.end)
 
     def search(self, position, first_offset, last_offset, limit=None):
-        """Go on at the first intact entry from a position on, wherever it begins.
+        """Go on at the first intact entry from a position on, wherever it begins; return whether there is one.
 
         Every candidate header is verified by its checksum. All searches of a walk together sum up at most eight
         times the file's bytes in vain: otherwise a file made of headers could take quadratic time.

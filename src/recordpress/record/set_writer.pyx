@@ -104,8 +104,7 @@ cdef void set_type(batch_options* o, const rp_record* row) noexcept nogil:
 
 
 cdef int check_place(const set_writer* w, const rp_record* row, rp_error* err) noexcept nogil:
-    """Return whether the batch at base_offset can begin with the row; once it has begun, the row did not fit into
-    it."""
+    """Check that the batch at base_offset can begin with the row; once it has begun, the row did not fit into it."""
     if row.offset < w.base_offset:
         return rp_fail(err, RP_OFFSET_BASE, -1, row.offset, w.base_offset)
     if row.offset - w.base_offset > INT32_MAX:
