@@ -45,11 +45,12 @@ def test_add_get_list_remove(store: DictionaryStore) -> None:
         assert list(again) == [ONE.id, TWO.id] and len(again) == 2 and ONE.id in again and 5 not in again
         assert again[ONE.id] == ONE and again.get(TWO.id) == TWO and again.get(5) is None
         assert again[ONE.id] is again[ONE.id]
-        with pytest.raises(KeyError):
+        with pytest.raises(KeyError, match="has no dictionary 5") as caught:
             again[5]
+        assert isinstance(caught.value, recordpress.errors.NotFoundError) and caught.value.field == "key"
     store.remove(ONE.id)
     assert list(store) == [TWO.id] and store.get(ONE.id) is None
-    with pytest.raises(recordpress.InvalidArgumentError, match="has no dictionary 70001"):
+    with pytest.raises(recordpress.errors.NotFoundError, match="has no dictionary 70001"):
         store.remove(ONE.id)
 
 

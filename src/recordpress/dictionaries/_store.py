@@ -94,7 +94,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
     def __getitem__(self, key: int) -> Dictionary:
         found: Dictionary | None = self.get(key)
         if found is None:
-            raise NotFoundError(f"no dictionary has the id {key}", field="key")
+            raise NotFoundError(f"{printable(self.path)} has no dictionary {key}", field="key")
         return found
 
     def __contains__(self, key: object) -> bool:
@@ -206,7 +206,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
 
         Raises
         ------
-        InvalidArgumentError
+        NotFoundError
             No dictionary has this id.
         OSError
 
@@ -223,7 +223,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
         with self._locked():
             names = self._names.get(number)
             if not names:
-                raise InvalidArgumentError(f"{printable(self.path)} has no dictionary {number}", field="id")
+                raise NotFoundError(f"{printable(self.path)} has no dictionary {number}", field="id")
             for name in names:
                 os.unlink(os.path.join(self.path, name))
             sync_directory(Path(self.path))
