@@ -372,6 +372,16 @@ def test_offsets_end_where_java_wraps() -> None:
     assert validated(data, "lz4", "none", next_offset=2**63 - 2).refusal == "REBUILD_REFUSED"
 
 
+def test_a_producer_without_an_epoch_is_refused_where_the_batch_is_rebuilt() -> None:
+    """MemoryRecordsBuilder.validateProducerState: Invalid negative producer epoch."""
+    data = bytearray(recordpress.write_records([b"a"] * 3, timestamps=1000, compression_type="gzip"))
+    struct.pack_into(">qhi", data, 43, 5, -1, 0)
+    struct.pack_into(">I", data, 17, recordpress.crc32c(data[21:]))
+    assert validate(data, now_ms=1000).error_code == 0
+    found = validate(data, topic_config={"compression.type": "zstd"}, now_ms=1000)
+    assert (found.error_code, found.reasons) == (-1, [Reason.REBUILD_REFUSED])
+
+
 # ---- rules for records
 
 
