@@ -557,8 +557,8 @@ cdef class DownConversion:
         return RP_OK
 
     cdef int pass_chunk(self, int64_t* after_first, int64_t most) noexcept nogil:
-        """Pass at most this many bytes of entries, but at least one entry; return RP_END if there is none, or what is
-        wrong with the header after them."""
+        """Pass at most this many bytes of entries, but at least one entry; return RP_END at the end of the set, or the
+        error of the header after them."""
         cdef rp_batch b
         cdef int64_t start = self.position
         cdef int status
