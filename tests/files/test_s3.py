@@ -210,3 +210,19 @@ def test_a_file_system_that_is_given(s3: S3Server) -> None:
     )
     log = recordpress.open_log("logs/t-0", filesystem=given)
     assert (log.count(), log.partitions[0].url) == (1, "s3://logs/t-0")
+
+
+def test_a_store_has_one_client(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """boto3 takes a third of a second to make one."""
+    session, made = pytest.importorskip("boto3").session.Session, list[str]()
+    make = session.client
+
+    def counted(own: Any, service: str, **options: Any) -> Any:
+        made.append(service)
+        return make(own, service, **options)
+
+    monkeypatch.setattr(session, "client", counted)
+    files, root = resolve(s3.url("logs/t"))
+    files.create_new(f"{root}/a", b"")
+    files.create_new(f"{root}/b", b"")
+    assert (made, s3.keys("logs")) == (["s3"], ["t/a", "t/b"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -28,6 +28,14 @@ class ArrowFileSystem(FileSystem):
         self._secrets = secrets
         self._shown = shown or f"{_SCHEMES.get(filesystem.type_name, filesystem.type_name)}://"
 
+    @cached_property
+    def _s3_client(self) -> Any:
+        """boto3's client, which takes a third of a second to make."""
+        return s3_client(self._fs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_s3_client"}  # each process has its own
+
     def info(self, path: str) -> FileInfo:
         with self.errors("asking for a file", path):
             info = _info(self._fs.get_file_info(path))
@@ -43,7 +51,7 @@ class ArrowFileSystem(FileSystem):
         return sorted((info for info in found if info.name), key=lambda info: info.name)
 
     def list_each(self, groups: Sequence[Sequence[str]]) -> Iterator[Listing]:
-        client = s3_client(self._fs) if any(len(group) > 1 for group in groups) else None
+        client = self._s3_client if any(len(group) > 1 for group in groups) else None
         if client is None:
             return super().list_each(groups)
 
@@ -63,7 +71,7 @@ class ArrowFileSystem(FileSystem):
         return UploadWriter(self, path, is_hidden=self._fs.type_name not in _WITHOUT_DIRECTORIES)
 
     def create_new(self, path: str, data: bytes) -> None:
-        client = s3_client(self._fs)
+        client = self._s3_client
         if client is None:
             super().create_new(path, data)
             return
