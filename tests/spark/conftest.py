@@ -21,10 +21,10 @@ def spark() -> Iterator[Any]:
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         pytest.skip("no Java runtime is installed")
     from pyspark.sql import SparkSession
+    from spark_processes import QUICK, python_path
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    # workers import spark_faults
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(Path(__file__).parent)]))
+    os.environ["PYTHONPATH"] = python_path()  # workers import spark_faults
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # workers get them with Spark's environment: those of the S3 server of tests/files
     os.environ |= {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"}
@@ -33,12 +33,7 @@ def spark() -> Iterator[Any]:
         session = (
             SparkSession.builder.master("local[2, 3]")  # a task is tried three times
             .appName("tests of recordpress")
-            # without Java's second compiler Spark starts in half the time; to verify its classes takes a sixth of that
-            .config(
-                "spark.driver.extraJavaOptions",
-                "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
-                "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
-            )
+            .config("spark.driver.extraJavaOptions", QUICK)
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.shuffle.partitions", "2")

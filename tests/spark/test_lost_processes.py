@@ -102,13 +102,13 @@ import sys, time
 from pathlib import Path
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
+from spark_processes import QUICK
 import recordpress.spark
 from recordpress.spark import _parquet, _transcode
 from recordpress.spark._run import run
 
 job, logs, target, ready = sys.argv[1:]
-quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-settings = {"spark.ui.enabled": "false", "spark.driver.extraJavaOptions": quick}
+settings = {"spark.ui.enabled": "false", "spark.driver.extraJavaOptions": QUICK}
 builder = SparkSession.builder.master("local[2]")
 for name, value in settings.items():
     builder = builder.config(name, value)

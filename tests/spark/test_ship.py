@@ -1,6 +1,5 @@
 """ship(): executors whose Python has pyspark, pyarrow and pandas, and no recordpress, get it from the driver."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,15 +9,19 @@ import pytest
 import recordpress
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
+pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytestmark = [pytest.mark.slow, pytest.mark.spark]
+
+from spark_processes import QUICK, environment_of
 
 TAG = f"cp{sys.version_info.major}{sys.version_info.minor}"
 LOGS = Path(__file__).parents[2] / "demo" / "logs"
 SCRIPT = """
 import sys, recordpress, pyspark
 from pyspark.sql import SparkSession
-wheel, logs, python = sys.argv[1:]
+wheel, logs, python, quick = sys.argv[1:]
 spark = (SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+         .config("spark.driver.extraJavaOptions", quick).config("spark.executor.extraJavaOptions", quick)
          .config("spark.executorEnv.PYTHONPATH", "").config("spark.ui.showConsoleProgress", "false").getOrCreate())
 spark.sparkContext.setLogLevel("OFF")
 
@@ -51,11 +54,10 @@ spark.stop()
 
 
 def test_executors_without_recordpress_get_it(wheel, bare_python, tmp_path):
-    environment = os.environ | {"PYSPARK_PYTHON": str(bare_python), "PYSPARK_DRIVER_PYTHON": str(bare_python)}
-    environment |= {"SPARK_LOCAL_IP": "127.0.0.1"}
+    environment = environment_of(bare_python, bare_python)
     script = tmp_path / "job.py"
     script.write_text(SCRIPT)
-    command = [sys.executable, script, wheel, LOGS, bare_python]
+    command = [sys.executable, script, wheel, LOGS, bare_python, QUICK]
     done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "before {'nowhere'}" in done.stdout
