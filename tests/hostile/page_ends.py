@@ -1,4 +1,4 @@
-"""Reads snappy data that ends where a page does, with the next page out of bounds: a byte too many is a crash.
+"""Reads records and snappy data that end where a page does, the next page out of bounds: a byte too many is a crash.
 
 As in a mapped segment of a whole number of pages. A program of its own, for test_page_ends.py.
 """
@@ -61,6 +61,13 @@ def main() -> None:
         except recordpress.DecompressionError:
             continue
         raise AssertionError("damaged data was read")
+    for size in range(0, 300, 7):  # around the steps in which columns copy
+        records = recordpress.write_records([b"v" * size] * 3, keys=[b"k"] * 3)
+        for layout in ("binary", "large_binary", "binary_view"):
+            found = recordpress.read_columns(
+                at_page_end(records), ["offset", "timestamp", "key", "value"], binary_type=layout
+            )
+            assert found.num_rows == 3
     print("read", len(calls))
 
 
