@@ -20,7 +20,7 @@ CC=$cc LDSHARED="$cc -shared" LDFLAGS=-fsanitize=thread CFLAGS="-O1 -g1 -fno-omi
 rm -f "$work"/report.*
 env LD_PRELOAD="$($cc -print-file-name=libtsan.so)" PYTHONPATH="$work/lib" RECORDPRESS_SANITIZED=1 \
   TSAN_OPTIONS="ignore_noninstrumented_modules=1:halt_on_error=1:exitcode=66:die_after_fork=0:log_path=$work/report" \
-  "$python" -m pytest -q -p no:cacheprovider -n "$(nproc)" --dist loadfile -m "not spark and not build and not memory" -k "not polars and not other_libraries" "$@" || {
+  "$python" -m pytest -q -p no:cacheprovider -n "$(nproc)" --dist loadfile -m "not spark and not build and not memory${SLICE:+ and not slow}" -k "not polars and not other_libraries" "$@" || {
   cat "$work"/report.* >&2
   exit 1
 }

@@ -7,9 +7,11 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$root/build/sanitize python=${PYTHON:-.venv/bin/python} cc=${CC:-gcc}
-sanitizers=-fsanitize=address,undefined
+# ASan reports a null pointer that is followed, UBSan need not; calls in place of inlined checks of addresses. Both halve
+# the time to compile.
+sanitizers="-fsanitize=address,undefined -fno-sanitize=null --param asan-instrumentation-with-call-threshold=0"
 
-(cd "$root" && CC=$cc LDSHARED="$cc -shared" LDFLAGS="$sanitizers" \
+(cd "$root" && CC=$cc LDSHARED="$cc -shared" LDFLAGS=-fsanitize=address,undefined \
   CFLAGS="-O1 -g1 -fno-omit-frame-pointer -fno-sanitize-recover=undefined $sanitizers" \
   "$python" setup.py -q build --build-lib "$work/lib" --build-temp "$work/temp")
 
