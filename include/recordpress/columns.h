@@ -138,8 +138,8 @@ static inline void rp_count_untimed(rp_columns *c, int64_t first) {
         for (int64_t row = first; row < c->rows; row++) c->untimed += c->timestamp[row] == -1;
 }
 
-/* Whether a call wants what most do: all columns but sequences, of all records, with timestamps of their own. Only then
- * is a short record told from others by one check for both of its fields. */
+/* Whether a call wants what most do: all columns but sequences, all records, and the timestamps in the records. Only
+ * then does one check find a record whose key and value are both short. */
 static inline int rp_is_usual(const rp_columns *c, const rp_source *s) {
     return c->offset && c->timestamp && c->key.rows && c->value.rows && !c->sequence && !s->filtered && !s->log_append_time;
 }
