@@ -275,7 +275,7 @@ def test_a_writer_that_stalls_past_its_lease(
     assert not [key for key in s3.keys("logs") if "/." in key]
 
 
-@pytest.mark.parametrize("others", sampled([2, 1], 2))
+@pytest.mark.parametrize("others", sampled([1, 2], 2))
 @pytest.mark.parametrize("store", ["boto3", "plain", "501"])
 def test_one_commit_of_each_number(store: str, others: int, s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if the fence was there when the writer looked for it the last time."""
