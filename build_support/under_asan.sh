@@ -7,8 +7,8 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$root/build/sanitize python=${PYTHON:-.venv/bin/python} cc=${CC:-gcc}
-# ASan reports a null pointer that is followed, UBSan need not; calls in place of inlined checks of addresses. Both halve
-# the time to compile.
+# ASan reports a null pointer that is followed, UBSan need not; calls in place of inlined checks of addresses. Both take
+# 30 % off the time to compile.
 sanitizers="-fsanitize=address,undefined -fno-sanitize=null --param asan-instrumentation-with-call-threshold=0"
 
 (cd "$root" && CC=$cc LDSHARED="$cc -shared" LDFLAGS=-fsanitize=address,undefined \
