@@ -462,6 +462,17 @@ def test_a_size_that_no_entry_has_in_a_segment_before_the_last() -> None:
     assert (fetched.error_code, fetched.reasons) == (2, [Reason.DAMAGED_LOG])
 
 
+@pytest.mark.parametrize("size", [0, 13, -12])
+def test_a_size_that_no_entry_has_in_what_is_converted(size: int) -> None:
+    """FileLogInputStream: CorruptRecordException."""
+    log = bytearray(batch(0) + batch(20))
+    second = len(batch(0))
+    log[second + 8 : second + 12] = struct.pack(">i", size)
+    fetched = fetch([log, batch(40)], 0, fetch_version=3)
+    assert (fetched.error_code, fetched.reasons) == (2, [Reason.CONVERSION_FAILED])
+    assert fetched.message and f"entry size {size} is less than the minimum of 14 (byte {second}," in fetched.message
+
+
 def test_a_large_batch_is_capped() -> None:
     log = recordpress.write_records([bytes(1 << 20)], compression_type="gzip")
     with pytest.raises(recordpress.errors.OutputTooLargeError):

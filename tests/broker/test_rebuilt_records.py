@@ -78,6 +78,10 @@ ODD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "a wide length": (dict(value=field(b"v", size=3)), dict(value=field(b"v"))),
     "null key": (dict(key=field(None)), dict(key=field(None))),
     "null key of -2": (dict(key=field(None, -2)), dict(key=field(None))),
+    "null key of -2, a value that begins with the byte of -1": (
+        dict(key=field(None, -2), value=field(b"\1value")),
+        dict(key=field(None), value=field(b"\1value")),
+    ),
     "null key of -64, null value": (
         dict(key=field(None, -64), value=field(None)),
         dict(key=field(None), value=field(None)),

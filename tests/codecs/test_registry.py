@@ -284,6 +284,12 @@ def test_a_name_that_is_none_is_corrupt(name: bytes, read: Callable[..., Any]) -
                 getattr(batch, value)
 
 
+def test_an_error_tells_how_long_a_name_may_be() -> None:
+    data = resized(DEMO[:61] + CORRUPT["a length beyond the batch"])
+    with pytest.raises(recordpress.CorruptRecordError, match="length 127 is not between 1 and 4 "):
+        recordpress.read_columns(data, codecs=ZLIB)
+
+
 def test_headers_are_read_without_the_codec() -> None:
     data = recordpress.write_records(LINES, compression_type="zlib", batch_records=150, base_offset=7, codecs=ZLIB)
     table = recordpress.batch_table(data)

@@ -1,5 +1,7 @@
 """Compressors and decompressors: any cut into pieces gives what one call gives."""
 
+import ctypes
+import random
 from threading import Event, Thread
 
 import pytest
@@ -268,6 +270,18 @@ class Waiting:
 
     def decompress(self, data: bytes, max_output: int) -> bytes:
         return data
+
+
+@codecs
+def test_a_large_output_ends_with_the_zero_of_all_bytes(codec: str) -> None:
+    """C code that is given bytes relies on it (PyBytes_AsString)."""
+    for size in range(1 << 20, 3 << 20, 170_001):
+        data = random.Random(size).randbytes(size)
+        stream = recordpress.compressor(codec)
+        payload = stream.compress(data)
+        whole = payload + stream.flush()
+        for output in (payload, recordpress.decompressor(codec).decompress(whole)):
+            assert ctypes.string_at(id(output) + bytes.__basicsize__ - 1 + len(output), 1) == b"\0"
 
 
 def test_a_stream_that_another_thread_uses_is_not_closed() -> None:

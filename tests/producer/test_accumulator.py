@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -262,7 +263,8 @@ def test_run_async() -> None:
     assert accumulator.undrained == 1
 
 
-def test_headers_that_call_back() -> None:
+@pytest.mark.parametrize("kind", [bytes, bytearray])
+def test_headers_that_call_back(kind: Callable[[bytes], Any]) -> None:
     accumulator = BatchAccumulator()
 
     def headers() -> Any:
@@ -270,7 +272,7 @@ def test_headers_that_call_back() -> None:
         yield "h", b"v"
 
     with pytest.raises(recordpress.InvalidArgumentError, match="in use"):
-        accumulator.append(b"outside", headers=headers())
+        accumulator.append(kind(b"outside"), headers=headers())
     assert accumulator.append(b"after") is False
     [batch] = accumulator.drain()
     assert batch.records_count == 1
