@@ -358,7 +358,6 @@ cdef class Lines:
 
     def __cinit__(self, str kind, object values):
         self.w.form = choice_of("values", values, _SHOWN_AS)
-        self.w.metadata = self.w.contents = True
         self.kind = kind
         if kind == "json":
             self.w.line, self.w.begin = json_line, begin_json
