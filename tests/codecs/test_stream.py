@@ -275,7 +275,7 @@ class Waiting:
 @codecs
 def test_a_large_output_ends_with_the_zero_of_all_bytes(codec: str) -> None:
     """C code that is given bytes relies on it (PyBytes_AsString)."""
-    for size in range(1 << 20, 3 << 20, 170_001):
+    for size in range(1 << 20, 3 << 20, 400_001):
         data = random.Random(size).randbytes(size)
         stream = recordpress.compressor(codec)
         payload = stream.compress(data)
