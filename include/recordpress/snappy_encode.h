@@ -20,7 +20,7 @@
 #define RECORDPRESS_SNAPPY_ENCODE_H
 
 #include "cursor.h"
-#include "snappy.h"
+#include "snappy_decode.h"
 #include "varint.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* The snappy decoder against one that follows the format's description element by element, on drawn and damaged
  * blocks in buffers of exact size. */
 #include "check.h"
-#include "recordpress/snappy.h"
+#include "recordpress/snappy_decode.h"
 #include "snappy_reference.h"
 
 enum { MOST_DECODED = 1 << 12, ROUNDS = 60000 };
@@ -42,7 +42,7 @@ static void decode_both(const uint8_t *block, size_t size, size_t decoded) {
     uint8_t *in = exact_copy(block, size), *out = malloc(decoded ? decoded : 1);
     CHECK(out);
     long described = describe(in, size, expected, decoded);
-    int fits = rp_snappy_elements(in, in + size, out, out + decoded);
+    int fits = rp_snappy_decode(in, in + size, out, out + decoded);
     CHECK(fits == (described == (long)decoded));
     if (fits) CHECK(!memcmp(out, expected, decoded));
     free(in);

@@ -4,7 +4,7 @@
 
     stream   header | chunk ...     another header may stand between chunks
     header   82 "SNAPPY" 00 | int32 version | int32 least version that can read it
-    chunk    int32 length | one raw block (snappy.h)
+    chunk    int32 length | one raw block (snappy_decode.h)
 
 Reading follows snappy-java's SnappyInputStream, rule by rule.
 """
@@ -17,7 +17,7 @@ from recordpress._buffers cimport pooled
 from recordpress._c.wire cimport (
     RP_NO_MEMORY, RP_OK, RP_OUTPUT_FULL, RP_SNAPPY, RP_SNAPPY_CHUNK, RP_SNAPPY_DATA, RP_SNAPPY_EMPTY,
     RP_SNAPPY_HEADER, RP_SNAPPY_SHORT, RP_SNAPPY_TABLE, rp_error, rp_fail, rp_load_be32, rp_snappy_bound,
-    rp_snappy_elements, rp_snappy_encode, rp_snappy_preamble, rp_store_be32,
+    rp_snappy_decode, rp_snappy_encode, rp_snappy_preamble, rp_store_be32,
 )
 from recordpress.codecs._blocks cimport compress_blocks, decode_blocks, decompress_blocks
 from recordpress.codecs._output cimport give, output_room
@@ -61,7 +61,7 @@ cdef int decode_block(const uint8_t* src, size_t start, size_t size, uint8_t* ds
         return rp_fail(err, RP_SNAPPY_DATA, <int64_t>start, 0, 0)
     if decoded > capacity - at.produced:
         return rp_fail(err, RP_OUTPUT_FULL, <int64_t>start, 0, <int64_t>capacity)
-    if not rp_snappy_elements(src + start + elements, src + start + size, to, to + decoded):
+    if not rp_snappy_decode(src + start + elements, src + start + size, to, to + decoded):
         return rp_fail(err, RP_SNAPPY_DATA, <int64_t>start, 0, 0)
     at.consumed = start + size
     at.produced += decoded

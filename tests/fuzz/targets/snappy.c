@@ -1,7 +1,7 @@
 /* The snappy decoder beside one that follows the format's description, with the output's size right and wrong. */
 #include "../../native/snappy_reference.h"
 #include "fuzz.h"
-#include "recordpress/snappy.h"
+#include "recordpress/snappy_decode.h"
 
 enum { MOST = 1 << 13 };
 
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!(choice & 1) && described >= 0) room = (size_t)described; /* let it fit, mostly */
     uint8_t *out = malloc(room ? room : 1);
     CHECK(out);
-    int fits = rp_snappy_elements(in.p, in.p + in.left, out, out + room);
+    int fits = rp_snappy_decode(in.p, in.p + in.left, out, out + room);
     CHECK(fits == (described == (long)room));
     if (fits) CHECK(!memcmp(out, expected, room));
     free(out);

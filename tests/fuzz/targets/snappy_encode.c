@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     CHECK(preamble && decoded == length);
     CHECK(describe(block + preamble, made - preamble, out, length) == (long)length);
     CHECK(!length || !memcmp(exact, out, length));
-    CHECK(rp_snappy_elements(block + preamble, block + made, out, out + length));
+    CHECK(rp_snappy_decode(block + preamble, block + made, out, out + length));
     CHECK(!length || !memcmp(exact, out, length));
     free(exact);
     free(block);

@@ -7,8 +7,8 @@
  * libsnappy's own, built with gcc as in distributions, has two thirds of this one's speed (bench/bench_codecs.py shows
  * both).
  */
-#ifndef RECORDPRESS_SNAPPY_H
-#define RECORDPRESS_SNAPPY_H
+#ifndef RECORDPRESS_SNAPPY_DECODE_H
+#define RECORDPRESS_SNAPPY_DECODE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -79,7 +79,7 @@ static inline void rp_snappy_pattern(uint8_t *op, size_t offset, size_t length) 
 
 /* Decode the elements in [ip, iend) to exactly [op, oend). Reads and writes nothing outside of the two.
  * Returns whether they filled it exactly. */
-static inline int rp_snappy_elements(const uint8_t *ip, const uint8_t *iend, uint8_t *op, uint8_t *oend) {
+static inline int rp_snappy_decode(const uint8_t *ip, const uint8_t *iend, uint8_t *op, uint8_t *oend) {
     const uint8_t *start = op;
     size_t length, offset;
     while (iend - ip >= RP_SNAPPY_TURN_IN && oend - op >= RP_SNAPPY_TURN_OUT) {
