@@ -19,6 +19,7 @@ from recordpress.analysis._sample import Sample, sample_log
 from recordpress.errors import InvalidArgumentError
 from recordpress.log import Log, open_log
 from recordpress.producer import BatchAccumulator, CompressionRatioEstimator, ProduceAnswer, ProducerBatch, pack
+from recordpress.producer.settings import ESTIMATION_FACTOR
 from recordpress.record import Record, read_batches
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from recordpress.log import Finding
     from recordpress.typing import Integer, Level
 
-_ESTIMATION_FACTOR = 1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR
 _FRAMING = 64  # bytes that no codec exceeds for records that it cannot compress, next to a thousandth of them
 
 
@@ -246,7 +246,7 @@ class _NoEstimator(CompressionRatioEstimator):
 
     def estimation(self, topic: str, compression_type: str) -> float:
         """Return the inverse of the reserve."""
-        return 1 / _ESTIMATION_FACTOR
+        return 1 / ESTIMATION_FACTOR
 
 
 def _policy(name: str, fill: Callable[[Sequence[_Row]], tuple[list[int], int]], rows: list[_Row], size: int) -> Policy:

@@ -13,7 +13,7 @@ from recordpress._c.python cimport PyBytes_New, PyBytes_Resize
 from recordpress._c.wire cimport RP_OK, RP_OUTPUT_CAP, RP_OUTPUT_FULL, rp_error, rp_fail
 from recordpress._status cimport check
 from recordpress.codecs._registry cimport object_compressed, object_decompressed
-from recordpress.codecs.codec cimport CODEC_IDS, LEVEL_DEFAULT, codec, progress, size_range
+from recordpress.codecs.codec cimport CODEC_IDS, LEVEL_DEFAULT, codec, more_room, progress, size_range
 from recordpress.codecs.context cimport codec_context, context_acquire, context_release
 from recordpress.codecs.table cimport (
     CodecTable, Dictionary, DictionarySet, codec_of, dictionaries_of, level_of, magic_of, one_dictionary,
@@ -27,7 +27,6 @@ DEFAULT_MAX_SIZE = DEFAULT_CAP
 cdef object DEFAULT_OBJECT = DEFAULT_MAX_SIZE
 
 cdef enum:
-    GROWN_FROM = 4096     # least room for output that is larger than its headers say
     # Without a cap a batch of 1 MiB, Kafka's default max.message.bytes, that anyone may produce can claim gigabytes in
     # each consumer: four bytes of zstd make 128 KiB. Records seldom shrink to a 64th, so a batch of that size is read.
     DEFAULT_CAP = 64 << 20
@@ -344,7 +343,7 @@ cdef bytes decompress_bytes(codec_call* call, size_t cap, size_t room, progress*
         status = decode_call(call, <uint8_t*>PyBytes_AS_STRING(<object>result), room, at, &err)
         if status != RP_OUTPUT_FULL or room == cap:
             break
-        room = min(cap, max(max(2 * room, at.wanted), <size_t>GROWN_FROM))
+        room = more_room(room, at.wanted, cap)
         PyBytes_Resize(&result, room)
     if status != RP_OK:
         Py_DECREF(<object>result)

@@ -26,6 +26,7 @@ cdef enum:
     # What parts may take beyond the bound of one payload: each flush ends a block early, and libzstd may split blocks.
     # A block's header has 3 bytes, so that this is room for 340 more of them than the bound counts.
     PART_ROOM = 1 << 10
+    GROWN_FROM = 4096             # least room for output that is larger than its headers say
     LEVEL_DEFAULT = -2147483648   # "what Kafka's Java producer does by default"; no codec has it as a level
 
 cdef struct codec
@@ -58,6 +59,10 @@ cdef struct progress:
     bint ended        # the payload's end was met: later bytes are not part of it
     bint counted      # a records count decides whether the output is complete (a record batch, not a codec call)
     codec_unit unit   # the one at `consumed`, if the codec reads its headers first; size 0 until it has
+
+cdef inline size_t more_room(size_t room, size_t wanted, size_t cap) noexcept nogil:
+    """Return the room to decode with after RP_OUTPUT_FULL."""
+    return min(cap, max(max(2 * room, wanted), <size_t>GROWN_FROM))
 
 
 # A payload in chunks. On an error a step returns the status; its position counts from `base`.

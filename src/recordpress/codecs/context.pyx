@@ -15,12 +15,10 @@ from recordpress._c.threads cimport (
 from recordpress._c.wire cimport (
     RP_CODEC_ID, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, RP_OUTPUT_FULL, rp_error, rp_fail, rp_slot_give, rp_slot_take,
 )
-from recordpress.codecs.codec cimport CODEC_ROWS, append, codec, codec_table, progress, reader_of, row_of, size_range
+from recordpress.codecs.codec cimport (
+    CODEC_ROWS, append, codec, codec_table, more_room, progress, reader_of, row_of, size_range,
+)
 from recordpress.codecs.table cimport kafka_codecs
-
-cdef enum:
-    GROWN_FROM = 4096   # least room for output that is larger than its headers say
-
 
 # --- payload <-> record bytes for the record layer -------------------------------------------------------------------
 
@@ -63,7 +61,7 @@ cdef int decompress_with(const codec* row, codec_context* context, bint counted,
             return status
         if room == cap:
             return rp_fail(err, RP_OUTPUT_CAP, <int64_t>at.consumed, 0, <int64_t>cap)
-        room = min(cap, max(max(2 * room, at.wanted), <size_t>GROWN_FROM))
+        room = more_room(room, at.wanted, cap)
 
 
 cdef int decompress_payload(codec_context* context, int codec_id, int magic, const uint8_t* src, size_t size,

@@ -39,6 +39,7 @@ from recordpress.record.encode cimport (
     MAX_SET_SIZE, NO_TIMESTAMP, batch_options, keep_header, options_of, signature_with_options,
 )
 from recordpress.record.header cimport header_row
+from recordpress.record.rows cimport RECORD_OVERHEAD
 from recordpress.record.set_writer cimport (
     raise_row, set_writer, writer_empty, writer_end, writer_expect, writer_free, writer_next, writer_next_at,
     writer_open, writer_result, writer_rows, writer_run,
@@ -325,10 +326,6 @@ cdef int end_of_table(set_writer* w, table_batches* t, rp_error* err) noexcept n
         if t.left or t.wrapper:
             return rp_fail(err, RP_BATCHES_RECORDS, -1, t.next - 1, 0)
     return RP_OK
-
-
-cdef enum:
-    RECORD_OVERHEAD = 16   # of most records, beyond key, value and headers
 
 
 # How a call writes its arrays.

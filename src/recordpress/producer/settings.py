@@ -7,14 +7,14 @@ import math
 BATCH_SIZE = 16384  # Kafka's default of batch.size (ProducerConfig)
 LINGER_MS = 5  # the default from Kafka 4.0 on (KIP-1030)
 MAX_LINGER_MS = 1000  # chosen, not measured: few records may wait longer
-_ESTIMATION_FACTOR = 1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR
+ESTIMATION_FACTOR = 1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR
 _KIB = 1024
 
 
 def batch_size_of(stored_bytes: float, record_bytes: float, is_compressed: bool) -> int:
     """Return the batch.size of batches that take this much, which limits their estimated compressed size plus the next
     record (MemoryRecordsBuilder.hasRoomFor)."""
-    wanted = (_ESTIMATION_FACTOR if is_compressed else 1.0) * stored_bytes + record_bytes
+    wanted = (ESTIMATION_FACTOR if is_compressed else 1.0) * stored_bytes + record_bytes
     return max(BATCH_SIZE, math.ceil(wanted / _KIB) * _KIB)
 
 

@@ -16,7 +16,7 @@ from recordpress._status cimport check, error_of, place, place_at, place_of
 from recordpress.codecs.codec cimport codec_at
 from recordpress.codecs.context cimport codec_context, context_acquire, context_release
 from recordpress.codecs.table cimport name_of, reading_table_of
-from recordpress.record.decode cimport check_crc, check_header_checksum, open_source
+from recordpress.record.decode cimport SMALLEST_RECORD, check_crc, check_header_checksum, open_source
 from recordpress.record.header cimport BatchHeader
 from recordpress.record.in_place cimport set_max_timestamp
 from recordpress.record._records cimport Records, records_of
@@ -27,10 +27,6 @@ from recordpress.record._types import TIMESTAMP_TYPES
 
 
 cdef str NOT_AN_ARRAY = "batches and records are not a NumPy array. For a pandas frame: read_columns(data).to_pandas()"
-
-
-cdef enum:
-    LEAST_RECORD = 7  # length, attributes, two deltas, two lengths, headerCount
 
 
 cdef class Batch(BatchHeader):
@@ -384,8 +380,8 @@ cdef class Batch(BatchHeader):
             bytes = <int64_t>self._set.cap
         if self._header.records_count < 0:
             check(rp_fail(&err, RP_RECORDS_COUNT, RP_BATCH_HEADER - 4, self._header.records_count, 0), &err, &at)
-        if self._header.records_count > bytes // LEAST_RECORD:
-            check(rp_fail(&err, RP_RECORDS_MISSING, RP_BATCH_HEADER - 4, bytes // LEAST_RECORD,
+        if self._header.records_count > bytes // SMALLEST_RECORD:
+            check(rp_fail(&err, RP_RECORDS_MISSING, RP_BATCH_HEADER - 4, bytes // SMALLEST_RECORD,
                           self._header.records_count), &err, &at)
         return 0
 

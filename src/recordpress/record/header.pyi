@@ -8,6 +8,7 @@ ENTRY_PREFIX: int
 MAGIC_AT: int
 MIN_ENTRY_SIZE: int
 HEADER_SIZE: int
+CHECKED_FROM: int
 PRODUCER_ID_END: int
 SEQUENCES: int
 FIELDS: tuple[tuple[str, str, str, int | None], ...]

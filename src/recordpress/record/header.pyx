@@ -19,6 +19,7 @@ from recordpress.checksum cimport crc32c_update
 CODEC_BITS = RP_CODEC_MASK  # of the attributes
 LOG_OVERHEAD, ENTRY_PREFIX, MAGIC_AT = RP_LOG_OVERHEAD, RP_ENTRY_PREFIX, RP_MAGIC_OFFSET  # of every entry
 MIN_ENTRY_SIZE, HEADER_SIZE = RP_MIN_ENTRY_SIZE, RP_BATCH_HEADER
+CHECKED_FROM = RP_ATTRIBUTES_OFFSET  # what the checksum of magic 2 covers, to the end of the batch
 PRODUCER_ID_END = RP_PRODUCER_EPOCH_OFFSET  # in a header of magic 2
 SEQUENCES = 1 << 31  # they go from 0 to 2^31 - 1, and then begin again (DefaultRecordBatch.incrementSequence)
 

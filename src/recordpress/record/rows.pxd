@@ -30,7 +30,8 @@ cdef inline InputView field_view(object value, rp_field* f, str name):
 cdef int encode_headers(object headers, pooled* out) except -1
 
 cdef enum:
-    ROWS = 256   # filled with the GIL, then written without it
+    RECORD_OVERHEAD = 16   # of most records, beyond key, value and headers
+    ROWS = 256             # filled with the GIL, then written without it
 
 cdef class RowSource:
     cdef int64_t taken   # rows that were handed out

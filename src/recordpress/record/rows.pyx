@@ -76,7 +76,6 @@ cdef int encode_headers(object headers, pooled* out) except -1:
 # --- rows ------------------------------------------------------------------------------------------------------------
 
 cdef enum:
-    RECORD_OVERHEAD = 16        # of most records, beyond key, value and headers
     MOST_BORROWED = 1 << 21     # bytes of records that are written with the GIL: 3 ms if they are all empty, else less
 
 

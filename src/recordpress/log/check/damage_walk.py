@@ -22,11 +22,10 @@ from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import WALK_BYTES
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log.check.rebuild import marker_of
-from recordpress.record.header import BatchHeader
+from recordpress.record.header import CHECKED_FROM, BatchHeader
 
 WINDOW_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 OFFSETS_RULE = "segment offsets"
-_CRC_COVERS = 21  # of a v2 batch, from here on
 _BIGGEST_STEP = 1 << 20  # bytes of one read, in a search whose reads double; chosen, not measured
 
 
@@ -111,7 +110,7 @@ class Scanner:
 
     def _is_end(self, header: BatchHeader, end: int) -> bool:
         """Return whether a v2 batch ends there, regardless of its length field, which the checksum does not cover."""
-        return header.magic == 2 and self._hop.checksum_of(header.position + _CRC_COVERS, end) == header.crc
+        return header.magic == 2 and self._hop.checksum_of(header.position + CHECKED_FROM, end) == header.crc
 
     def _next(self, position: int) -> int:
         """Return the next intact entry, or the end of the file."""

@@ -14,10 +14,8 @@ from recordpress.files import RandomAccessFile
 from recordpress.log._file_records import FileRecords
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log.check.rebuild import SidecarBuilder
-from recordpress.log.publish.staging import StagedSegment
+from recordpress.log.publish.staging import BASE_BYTES, StagedSegment
 from recordpress.record.header import BatchHeader, moved_header, read_header
-
-BASE_BYTES = 8  # an entry begins with its base offset
 
 
 class Stamp:

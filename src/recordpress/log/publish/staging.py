@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 INDEX_SUFFIXES = (INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX)
 KEPT_BYTES = 4 << 20  # larger staged segments keep their file; smaller ones are joined to limit their number
 _OFFSETS_OF_TASK = 1 << 26  # records of a task in one partition, after which the driver assigns the offsets
-_BASE_BYTES = 8  # an entry begins with its base offset
+BASE_BYTES = 8  # an entry begins with its base offset
 _TRIES = 3  # chosen, not measured: other jobs look into the directory once each
 OWNER = ".owner.json"
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
@@ -308,7 +308,7 @@ class StagedPartition:
         data: Buffer = batch
         if base != header.base_offset:
             data = bytearray(batch)
-            data[:_BASE_BYTES] = base.to_bytes(_BASE_BYTES, "big")
+            data[:BASE_BYTES] = base.to_bytes(BASE_BYTES, "big")
         moved = moved_header(header, self._bytes, base)
         if self._writer is not None and self._ends_before(moved):
             self.close()
