@@ -31,6 +31,7 @@ ROOT = Path(__file__).parents[1]
 LINE = "10.0.%d.%d - - [17/May/2015:10:05:%02d] GET /item/%d HTTP/1.1 %d "
 MAX_BYTES = 16 << 20
 PEERS = ROOT / "build" / "bench" / "live"  # confluent-kafka and kafkars, which nothing else needs
+TIMEOUT = 600  # seconds of a contender; chosen, not measured
 FETCH_ALONE, READ_ALONE = "fetch alone (aiokafka)", "read_columns of the log"
 # factors by which slow peers get fewer records
 SLOW = {"kafka-python": 20, "aiokafka": 8, "confluent-kafka": 4, "confluent-kafka, columns_of": 8}
@@ -293,7 +294,7 @@ def measure(kind: str, name: str, *arguments: Any) -> float | None:
     """CPU seconds of a process; None if the contender is not installed, or fails."""
     command = [sys.executable, "-m", "bench.live", kind, name, json.dumps(arguments)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(PEERS)])}
-    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600)
+    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
     if ran.returncode:
         print(f"{name}: {ran.stderr.strip().splitlines()[-1]}", file=sys.stderr)
         return None

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from build_support import debian_suite
 
 SUITE = "trixie"
+STALLED = 60  # seconds without an answer from a server; chosen, not measured
 FLAGS = ["-O3", "-g0", "-fPIC", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-DNDEBUG"]
 FLAGS += ["-fno-asynchronous-unwind-tables"]
 
@@ -132,7 +133,7 @@ def fetch(name, source, folder):
         file, wanted = suite.sources(package, folder), debian
     else:
         file, wanted = folder / f"{name}-{source.version}{''.join(Path(source.url).suffixes[-2:])}", source.sha256
-        with urllib.request.urlopen(upstream, timeout=60) as answer, file.open("wb") as out:
+        with urllib.request.urlopen(upstream, timeout=STALLED) as answer, file.open("wb") as out:
             shutil.copyfileobj(answer, out)
     if digest(file) != wanted:
         raise SystemExit(f"recordpress: {file.name}: SHA-256 {digest(file)}, pinned is {wanted}")

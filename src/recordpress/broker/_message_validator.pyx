@@ -72,7 +72,7 @@ cdef inline int64_t int_at(const message* m, int64_t at) except? -92233720368547
     return <int32_t>rp_load_be32(m.data + at)
 
 
-# Every message is as long as this one needs.
+# next_message() has refused messages that are too short for it.
 cdef inline int64_t body_time(const message* m) noexcept:
     return <int64_t>rp_load_be64(m.data + BODY_AT)
 

@@ -240,7 +240,7 @@ cdef void free_rebuild(validator* v) noexcept:
 
 
 cdef enum:
-    INPUT_STEP = 1 << 14
+    INPUT_STEP = 1 << 14  # bytes of payload in a step; chosen, not measured
     # where the length of a message's key lies
     KEY_SIZE_V0 = 18
     KEY_SIZE_V1 = 26

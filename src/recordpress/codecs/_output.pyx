@@ -13,8 +13,8 @@ from recordpress.codecs.codec cimport codec_stream
 cdef enum:
     # As large as a batch of Kafka's default max.message.bytes.
     SMALL_OUTPUT = 1 << 20
-    RATIO_MOST = 64   # an estimate is at most this many times what was seen
-    MARGIN = 16       # an estimate is larger by a 16th
+    RATIO_MOST = 64   # an estimate is at most this many times what was seen; chosen, not measured
+    MARGIN = 16       # an estimate is larger by a 16th; chosen, not measured
     # Unused room of more than a quarter is given back. Less stays: it costs no page, and malloc puts the next result of
     # this size in memory that was touched before only if the last one was not smaller.
     SLACK = 4

@@ -8,7 +8,7 @@ from random import Random
 from recordpress.codecs import CodecRegistry, compress, decompress
 from recordpress.errors import DecompressionError, InvalidArgumentError, RecordpressError
 
-_DRAWN, _LARGEST = 16, 1 << 16
+_DRAWN, _LARGEST = 16, 1 << 16  # payloads, and bytes of the largest; chosen, not measured
 
 
 def prove(name: str, codec: str, levels: tuple[int, ...] | None, joins: bool, codecs: CodecRegistry) -> None:

@@ -33,6 +33,7 @@ from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef enum:
     # How much larger than its input a result may be. Any format needs less for data that cannot be compressed.
+    # These four were chosen, not measured.
     BOUND_FACTOR = 2
     BOUND_MORE = 1024
     # The room to begin with; if that is too little, the codec is called a second time.

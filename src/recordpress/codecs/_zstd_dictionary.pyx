@@ -1,5 +1,9 @@
 """Dictionaries of zstd (RFC 8878 section 5): content that separately compressed values share.
 
+::
+
+    dictionary   magic(4) | id(4), little-endian | entropy tables | content
+
 A row of the codec with a dictionary is a copy of its row with other functions; the calls need to know nothing more.
 """
 

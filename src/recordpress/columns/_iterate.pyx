@@ -45,7 +45,7 @@ cdef enum:
     MOST_AT_ONCE = 1 << 30
     # An entry of this size is checked before it is read whole: Kafka's default max.message.bytes is 1 MiB.
     LARGE_ENTRY = 1 << 24
-    # An entry of more than this part of a view is large enough to be read by itself.
+    # An entry of more than this part of a view is read by itself. A quarter was chosen, not measured.
     LARGE_SHARE = 4
     # Of a large entry, for its checksum: these bytes stay in the CPU's caches.
     STEP_BYTES = 1 << 18

@@ -10,7 +10,7 @@ from recordpress._c.wire cimport (
 
 
 cdef enum:
-    NAME_ROOM = 16
+    NAME_ROOM = 16  # |S16 of FIELDS in header.pyx; the longest name of Kafka's codecs has six bytes
 
 
 # A row as NumPy sees it. `FIELDS` in header.pyx describes it field by field.

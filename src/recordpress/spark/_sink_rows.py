@@ -20,8 +20,8 @@ from recordpress.spark._write_options import WriteOptions
 
 _OF_RECORDS = ("key", "value", "headers", "timestamp", "timestampType", "offset")
 _WANTED_BYTES = 8 << 20  # of rows before they are packed, so that little is packed twice
-_MOST_BYTES = 64 << 20  # of rows in memory, for all partitions
-_MOST_FILES = 64  # open at a time
+_MOST_BYTES = 64 << 20  # of rows in memory, for all partitions; chosen, not measured
+_MOST_FILES = 64  # open at a time: far below 1,024, the usual limit of a process
 _NUMBERS = 1 << 31  # partitions that a topic can have
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 INDEX_SUFFIXES = (INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX)
 KEPT_BYTES = 4 << 20  # larger staged segments keep their file; smaller ones are joined to limit their number
-_OFFSETS_OF_TASK = 1 << 26  # records of a task in one partition, after which the driver assigns the offsets
+_OFFSETS_OF_TASK = 1 << 26  # records of a task in a partition; the driver assigns offsets to more. Leaves 2^37 tasks
 BASE_BYTES = 8  # an entry begins with its base offset
 _TRIES = 3  # chosen, not measured: other jobs look into the directory once each
 OWNER = ".owner.json"
