@@ -1,12 +1,11 @@
 """Payload <-> record bytes: a codec is a row of one table.
 
-`codec` defines a row, and each of these files fills one. `table` has the rows by number and by name; `_registry`
-holds the plug-ins, codecs of the caller's own. Three modules call the rows: `context`, which also lends codecs their
-state and scratch memory, for the record layer, `_calls` for complete payloads from Python, and `_stream` for payloads
-in chunks (`_output` holds their results). What
-Kafka accepts and refuses is decided in the codecs' files, by the rules of Java's readers. `_blocks` is what the streams
-of snappy and lz4 share, `_zstd_frames` is the walk over the headers of zstd,
-`_zstd_dictionary` content that separately compressed values share.
+`codec` defines a row, and each of these files fills one. `table` has the rows by number and by name; `_registry` holds
+the plug-ins, codecs of the caller's own. Three modules call the rows: `context`, which also lends codecs their state
+and scratch memory, for the record layer, `_calls` for complete payloads from Python, and `_stream` for payloads in
+chunks (`_output` holds their results). What Kafka accepts and refuses is decided in the codecs' files, by the rules of
+Java's readers. `_blocks` is what the streams of snappy and lz4 share, `_zstd_frames` is the walk over the headers of
+zstd, `_zstd_dictionary` content that separately compressed values share.
 """
 
 from recordpress._lazy import publish

@@ -11,8 +11,11 @@
     _match    rows that a search looks for
     header_table  one row per batch, from headers alone ─► _arrow_out
     _by_value a codec or a checksum over each value of a column; framing: ids of schemas before payloads
+    _plan     the options of a call, for code without the GIL
+    _columns  the result, as Python sees it
     _write    _arrow_in ─► column_rows ─► recordpress.record.set_writer
     column_rows  the rows, also for rooms that cut batches themselves
+    _roundtrip_loss  what columns do not hold of their batches
 
 `_arrow_out` hands arrays out through the Arrow C data interface, `_arrow_in` takes them in.
 """

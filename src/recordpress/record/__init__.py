@@ -2,15 +2,15 @@
 
 ::
 
-    entries        _batch    by header alone
+    entries        _batch    by header alone; header has the fields in one table
     payload        decode    checksum, decompression, where the records lie
-    records        _records  Python objects, lazily, over include/recordpress/record.h; fields makes them of keys and
-    headers
+    records        _records  Python objects, lazily, over include/recordpress/record.h
+                   fields    builds their keys, values and headers; _control those of control batches
 
 and back::
 
     builder         records appended one by one       ─┐
-    _write_records  sequences (rows)                   ├─► encode      one batch: records, header, checksum
+    _write_records  sequences, as rows                 ├─► encode      one batch: records, header, checksum
                                                        ─┘   open_batch  that batch while it is filled
                                                             set_writer  as many batches as rows need
     recompress_batch  an entry under another codec, or all entries of a record set
