@@ -21,7 +21,7 @@ from recordpress._file_names import TopicPartition
 from recordpress.errors import InvalidArgumentError
 from recordpress.log.sidecars.sidecar_io import Sidecar, SidecarSource, SidecarTarget, read_sidecar, write_sidecar
 
-_NUMBER = re.compile(r"[+-]?[0-9]{1,19}")  # what Integer.parseInt and Long.parseLong take, except for other digits
+_NUMBER = re.compile(r"[+-]?[0-9]{1,19}")  # what Integer.parseInt and Long.parseLong accept, in ASCII digits
 _SPACES = re.compile(r"[ \t\x0b\f\r]+")
 _LINE_END = re.compile(rb"\r\n|\r|\n")  # as BufferedReader.readLine
 _EPOCHS_RULE = "leader epoch checkpoint"
@@ -34,9 +34,9 @@ class EpochEntry(NamedTuple):
     Attributes
     ----------
     epoch : int
-        Of a leader of the partition.
+        Epoch of a leader of the partition.
     start_offset : int
-        The first offset that was written under it.
+        The first offset that was written in this epoch.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class _Line(NamedTuple):
 
 
 def read_leader_epochs(source: SidecarSource) -> list[EpochEntry]:
-    """Read the entries of a ``leader-epoch-checkpoint`` file; an empty file, which older brokers write, has none.
+    """Read the entries of a ``leader-epoch-checkpoint`` file, which older brokers may leave empty.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def read_leader_epochs(source: SidecarSource) -> list[EpochEntry]:
     Raises
     ------
     CorruptRecordError
-        The version is not 0, a line is not two numbers, the number of lines is not that of the second line, or epochs
-        or offsets do not ascend.
+        The version is not 0, a line is not two numbers, the second line gives a wrong number of lines, or epochs or
+        offsets do not ascend.
     OSError
 
     Examples
@@ -112,8 +112,8 @@ def read_offset_checkpoint(source: SidecarSource) -> dict[TopicPartition, int]:
     Raises
     ------
     CorruptRecordError
-        The version is not 0, a line is not a topic and two numbers, the number of lines is not that of the second line,
-        or a partition occurs twice.
+        The version is not 0, a line is not a topic and two numbers, the second line gives a wrong number of lines, or a
+        partition occurs twice.
     OSError
 
     Examples
@@ -137,7 +137,7 @@ def read_offset_checkpoint(source: SidecarSource) -> dict[TopicPartition, int]:
 
 
 def _entry_lines(sidecar: Sidecar, rule: str) -> Iterator[_Line]:
-    """Return the lines after the first two, after checking their number."""
+    """Yield the lines after the first two, and then check their number."""
     lines = _lines(sidecar, rule)
     if not lines:
         return
@@ -189,7 +189,8 @@ def leader_epochs_bytes(entries: Iterable[tuple[int, int]]) -> bytes:
     for number, (before, after) in enumerate(pairwise([(-1, -1), *entries])):
         if after[0] <= before[0] or after[1] <= before[1] or after[0] > INT32_MAX or after[1] > INT64_MAX:
             raise InvalidArgumentError(
-                f"entry {number}: epochs (int32) and start offsets (int64) must ascend from 0 on", field="entries"
+                f"entry {number}: epochs (int32) and start offsets (int64) must be 0 or more, and ascend",
+                field="entries",
             )
     return _text(f"{epoch} {offset}" for epoch, offset in entries)
 
@@ -217,12 +218,12 @@ def write_leader_epochs(target: SidecarTarget, entries: Iterable[tuple[int, int]
     target : path, or an object with `write`
         A file is written under a hidden name and renamed when it is complete.
     entries : iterable of (epoch, start offset)
-        Both ascend.
+        Both must ascend.
 
     Raises
     ------
     InvalidArgumentError
-        Entries in another order.
+        Entries are in another order, or do not fit their fields.
     OSError
 
     Examples
@@ -248,7 +249,7 @@ def write_offset_checkpoint(target: SidecarTarget, offsets: Mapping[TopicPartiti
     Raises
     ------
     InvalidArgumentError
-        A topic with a space in it, or an offset that is not an int64.
+        A topic is empty or has a space in it, or an offset is not an int64.
     OSError
 
     Examples

@@ -1,4 +1,4 @@
-"""Offset index of a segment, ``.index`` (Kafka's OffsetIndex): start positions for the search of an offset.
+"""Offset index of a segment, ``.index`` (Kafka's OffsetIndex): positions at which the search for an offset begins.
 
 ::
 
@@ -6,7 +6,7 @@
     int32 position                 of the first byte that it added
 
 An entry means only that the batch with this offset begins at or after this position: a follower appends several batches
-at once. A broker keeps the file of an active segment at its full size, filled up with zeros.
+at once. A broker keeps the file of an active segment at its full size, padded with zeros.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class OffsetPosition(NamedTuple):
     offset : int
         The last offset of the data that was appended at `position`.
     position : int
-        In the ``.log`` file.
+        Position in the ``.log`` file.
 
     Examples
     --------
@@ -65,9 +65,9 @@ class OffsetIndex(Index[OffsetPosition]):
     Attributes
     ----------
     base_offset : int
-        Of the segment.
+        Base offset of the segment.
     padding : int
-        Zero bytes after the last entry: the file of an active segment has its full size.
+        Number of zero bytes after the last entry; the file of an active segment has its full size.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def read_offset_index(source: SidecarSource, base_offset: int | None = None) -> 
     ----------
     source : path, bytes-like, or an object with `size` and `read_at`
     base_offset : int, optional
-        Of the segment. By default the number that the file's name begins with; 0 without a name.
+        Base offset of the segment. By default, the number at the start of the file's name; 0 if it is unknown.
 
     Returns
     -------
@@ -110,8 +110,8 @@ def read_offset_index(source: SidecarSource, base_offset: int | None = None) -> 
     Raises
     ------
     CorruptRecordError
-        The size is not a multiple of 8, offsets or positions do not ascend, or something follows the zeros that fill
-        up the file. (OffsetIndex.sanityCheck requires the first, and for the last offset not to be negative.)
+        The size is not a multiple of 8, offsets or positions do not ascend, or something follows the zeros that pad
+        the file. (OffsetIndex.sanityCheck checks only the size, and that the last offset is not too low.)
     OSError
 
     Examples
@@ -148,7 +148,7 @@ def offset_index_bytes(entries: Iterable[tuple[int, int]], base_offset: int = 0,
     for number, (before, after) in enumerate(pairwise([(-1, -1), *relative])):
         if after[0] <= before[0] or after[1] <= before[1]:
             raise InvalidArgumentError(
-                f"entry {number}: offsets must ascend from the base offset {base_offset} on, and positions from 0 on",
+                f"entry {number}: offsets (base offset {base_offset} or more) and positions (0 or more) must ascend",
                 field="entries",
             )
         check_relative(number, after[0], base_offset)
@@ -165,16 +165,16 @@ def write_offset_index(
     target : path, or an object with `write`
         A file is written under a hidden name and renamed when it is complete.
     entries : iterable of (offset, position)
-        Both ascend.
+        Both must ascend.
     base_offset : int
-        Of the segment.
+        Base offset of the segment.
     padding : int
-        Zero bytes to add after them.
+        Number of zero bytes to add after the entries.
 
     Raises
     ------
     InvalidArgumentError
-        Entries that do not ascend, or do not fit their fields.
+        Entries do not ascend, or do not fit their fields.
     OSError
 
     Examples

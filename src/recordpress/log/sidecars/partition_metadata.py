@@ -56,7 +56,7 @@ def read_partition_metadata(source: SidecarSource) -> PartitionMetadata:
     Raises
     ------
     CorruptRecordError
-        The file is not these two lines, or the id is all zeros.
+        The file is not a version line and a topic id line, or the id is all zeros.
     OSError
 
     Examples
@@ -90,7 +90,7 @@ def partition_metadata_bytes(metadata: PartitionMetadata) -> bytes:
     """Return the bytes of a ``partition.metadata`` file; see `write_partition_metadata`."""
     version, topic_id = metadata
     if not 0 <= version <= INT32_MAX:
-        raise InvalidArgumentError(f"version {version} is not an int32 from 0 on", field="version")
+        raise InvalidArgumentError(f"version {version} is not an int32 of 0 or more", field="version")
     if not re.fullmatch("[A-Za-z0-9_-]{22}", topic_id) or _is_zero(topic_id):
         raise InvalidArgumentError(
             f"topic_id {topic_id!r} is not 22 characters of URL-safe base64, or is zero", field="topic_id"
@@ -110,7 +110,7 @@ def write_partition_metadata(target: SidecarTarget, metadata: PartitionMetadata)
     Raises
     ------
     InvalidArgumentError
-        The topic id is missing or zero.
+        The version is negative or not an int32; the topic id is not 22 characters, or is zero.
     OSError
 
     Examples

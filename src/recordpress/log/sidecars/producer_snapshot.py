@@ -3,8 +3,8 @@ offset that the state excludes.
 
 ::
 
-    int16 version (1)  uint32 crc      CRC-32C of all that follows
-    int32 count, and as many times:
+    int16 version (1)  uint32 crc      CRC-32C of all bytes that follow
+    int32 count, and for each producer:
       int64 producerId  int16 producerEpoch  int32 lastSequence  int64 lastOffset  int32 offsetDelta  int64 timestamp
       int32 coordinatorEpoch  int64 currentTxnFirstOffset
 
@@ -35,15 +35,15 @@ class ProducerState(NamedTuple):
     ----------
     producer_id, producer_epoch : int
     last_sequence, last_offset : int
-        Of its last batch; -1 where none is known, as after a marker.
+        Last sequence and last offset of its last batch; -1 if no batch is known, as after a marker.
     offset_delta : int
-        Last offset less first offset of that batch.
+        Last offset minus first offset of that batch.
     timestamp : int
-        Its largest one, or that of the last marker; in ms.
+        Largest timestamp of that batch, or the timestamp of the last marker, in ms.
     coordinator_epoch : int
-        Of the last marker; -1 before any.
+        Coordinator epoch of the last marker; -1 before the first marker.
     current_txn_first_offset : int
-        Where its open transaction begins; -1 if none is open.
+        First offset of its open transaction; -1 if no transaction is open.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class ProducerState(NamedTuple):
 
 
 def read_snapshot(source: SidecarSource) -> list[ProducerState]:
-    """Read the producers in a ``.snapshot`` file, in its order.
+    """Read the producers in a ``.snapshot`` file, in file order.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def read_snapshot(source: SidecarSource) -> list[ProducerState]:
     Raises
     ------
     CorruptRecordError
-        The version is not 1, the checksum is wrong, or the size is not that of the entries.
+        The version is not 1, the checksum is wrong, or the size does not match the number of entries.
     OSError
 
     Examples
@@ -95,7 +95,7 @@ def read_snapshot(source: SidecarSource) -> list[ProducerState]:
     sidecar = read_sidecar(source, _RULE)
     data = sidecar.data
     if len(data) < _HEADER.size:
-        raise sidecar.corrupt(f"the file has {len(data)} bytes, its header {_HEADER.size}", len(data), "count", _RULE)
+        raise sidecar.corrupt(f"the file has {len(data)} of {_HEADER.size} header bytes", len(data), "count", _RULE)
     version, stored, count = _HEADER.unpack_from(data)
     if version != _VERSION:
         raise sidecar.corrupt(f"version {version} is not {_VERSION}", 0, "version", _RULE)

@@ -1,4 +1,4 @@
-"""Common functions of readers and writers of sidecar files: sources of bytes, writing, and errors of bad entries.
+"""Common functions of readers and writers of sidecar files: sources of bytes, writing, and errors in entries.
 
 A source is a path, a bytes-like object, or anything with `size` and `read_at`. A target is a path, whose file is
 published when it is complete, or anything with `write`.
@@ -83,7 +83,7 @@ def read_sidecar(source: SidecarSource, rule: str) -> Sidecar:
         with open_file(os.fspath(source)) as file:
             _check_size(os.fstat(file.fileno()).st_size, printable(source), rule)
             return Sidecar(file.readall(), printable(source))
-    if isinstance(source, RandomAccessFile | ReadableFile):  # the first costs less to find out
+    if isinstance(source, RandomAccessFile | ReadableFile):  # the first check is cheaper
         named = getattr(source, "path", None) or getattr(source, "name", None)
         name = printable(named) if isinstance(named, str | PathLike) else None
         _check_size(source.size, name, rule)
@@ -99,7 +99,7 @@ def read_sidecar(source: SidecarSource, rule: str) -> Sidecar:
 def _check_size(size: int, name: str | None, rule: str) -> None:
     if size > LARGEST_SIDECAR:
         raise CorruptRecordError(
-            f"the file has {size} bytes; files of its kind have at most {LARGEST_SIDECAR}", file=name, rule=rule
+            f"the file has {size} bytes; files of this kind have at most {LARGEST_SIDECAR}", file=name, rule=rule
         )
 
 
@@ -174,14 +174,14 @@ class Index(Sequence[_Entry]):
 
     def __repr__(self) -> str:
         name = f"recordpress.log.sidecars.{type(self).__name__}"
-        return f"<{name}: {len(self)} entries from offset {self.base_offset} on>"
+        return f"<{name}: {len(self)} entries, base offset {self.base_offset}>"
 
 
 def read_index(
     source: SidecarSource, base_offset: int | None, entry_size: int, field: str, rule: str
 ) -> tuple[Sidecar, int, int]:
     """Read an index of complete entries; return it without blocks of zeros at its end, with its segment's base offset
-    and its size. A broker fills up the indexes of each active segment, usually to 10 MiB."""
+    and its size. A broker pads the indexes of each active segment, usually to 10 MiB."""
     sidecar = read_sidecar(source, rule)
     size = len(sidecar.data)
     if size % entry_size:
@@ -200,5 +200,5 @@ def count_entries(sidecar: Sidecar, entries: Sequence[Any], zero: Any, entry_siz
         return len(entries)
     if rest := sidecar.data[count * entry_size :].lstrip(b"\0"):
         at = (len(sidecar.data) - len(rest)) // entry_size * entry_size
-        raise sidecar.corrupt(f"an entry follows the zeros from byte {count * entry_size} on", at, field, rule)
+        raise sidecar.corrupt(f"an entry follows the zeros that begin at byte {count * entry_size}", at, field, rule)
     return count

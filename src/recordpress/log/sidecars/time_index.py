@@ -2,10 +2,10 @@
 
 ::
 
-    int64 timestamp                the largest one so far, in ms
+    int64 timestamp                the largest so far, in ms
     int32 offset - base offset     the last offset of the first batch that has it
 
-Nothing up to that offset has a larger timestamp. Records without a timestamp (v0) have no entry.
+No record up to that offset has a larger timestamp. Records without a timestamp (v0) have no entry.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class TimestampOffset(NamedTuple):
     Attributes
     ----------
     timestamp : int
-        The largest timestamp of the segment up to `offset`, in ms; -1 for none.
+        The largest timestamp of the segment up to `offset`, in ms; -1 if no record has a timestamp.
     offset : int
 
     Examples
@@ -62,9 +62,9 @@ class TimeIndex(Index[TimestampOffset]):
     Attributes
     ----------
     base_offset : int
-        Of the segment.
+        Base offset of the segment.
     padding : int
-        Zero bytes after the last entry: the file of an active segment has its full size.
+        Number of zero bytes after the last entry; the file of an active segment has its full size.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def read_time_index(source: SidecarSource, base_offset: int | None = None) -> Ti
     ----------
     source : path, bytes-like, or an object with `size` and `read_at`
     base_offset : int, optional
-        Of the segment. By default the number that the file's name begins with; 0 without a name.
+        Base offset of the segment. By default, the number at the start of the file's name; 0 if it is unknown.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def read_time_index(source: SidecarSource, base_offset: int | None = None) -> Ti
     ------
     CorruptRecordError
         The size is not a multiple of 12, timestamps do not ascend, offsets descend, or something follows the zeros
-        that fill up the file (TimeIndex.sanityCheck and maybeAppend).
+        that pad the file (TimeIndex.sanityCheck and maybeAppend).
     OSError
 
     Examples
@@ -147,8 +147,8 @@ def time_index_bytes(entries: Iterable[tuple[int, int]], base_offset: int = 0, p
     for number, (before, after) in enumerate(pairwise([(-1, 0), *relative])):
         if after[0] <= before[0] or after[1] < before[1]:
             raise InvalidArgumentError(
-                f"entry {number}: timestamps must ascend from 0 on, and offsets must not descend from the base offset "
-                f"{base_offset}",
+                f"entry {number}: timestamps (0 or more) must ascend, and offsets (base offset {base_offset} or more) "
+                "must not descend",
                 field="entries",
             )
         check_relative(number, after[1], base_offset)
@@ -165,16 +165,16 @@ def write_time_index(
     target : path, or an object with `write`
         A file is written under a hidden name and renamed when it is complete.
     entries : iterable of (timestamp, offset)
-        Timestamps in ms ascend; offsets do not descend.
+        Timestamps, in ms, must ascend; offsets must not descend.
     base_offset : int
-        Of the segment.
+        Base offset of the segment.
     padding : int
-        Zero bytes to add after them.
+        Number of zero bytes to add after the entries.
 
     Raises
     ------
     InvalidArgumentError
-        Entries in another order, or that do not fit their fields.
+        Entries are in another order, or do not fit their fields.
     OSError
 
     Examples

@@ -41,9 +41,9 @@ class AbortedTxn(NamedTuple):
     producer_id, first_offset : int
         first_offset may lie in an earlier segment.
     last_offset : int
-        Of the marker that ended it.
+        Offset of the marker that ended the transaction.
     last_stable_offset : int
-        Of the partition when the marker was written.
+        Last stable offset of the partition when the marker was written.
 
     Examples
     --------
@@ -61,14 +61,14 @@ class AbortedTxn(NamedTuple):
 
 
 def read_transaction_index(source: SidecarSource, base_offset: int | None = None) -> list[AbortedTxn]:
-    """Read the entries of a ``.txnindex`` file; a missing file has none.
+    """Read the entries of a ``.txnindex`` file; a missing file has no entries.
 
     Parameters
     ----------
     source : path, bytes-like, or an object with `size` and `read_at`
     base_offset : int, optional
-        Of the segment: all transactions in its index ended at or after it. By default the number that the file's name
-        begins with; 0 without a name.
+        Base offset of the segment: all transactions in its index end at or after it. By default, the number at the
+        start of the file's name; 0 if it is unknown.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def write_transaction_index(target: SidecarTarget, transactions: Iterable[Aborte
     Raises
     ------
     InvalidArgumentError
-        Markers that do not ascend, or a value that does not fit its field.
+        Offsets of markers do not ascend, or a value does not fit its field.
     OSError
 
     Examples
