@@ -93,7 +93,7 @@ def test_keys_and_values_are_numbers(partition: Path, package: str) -> None:
 def test_a_number_that_is_cut_and_a_class_that_is_not_known(partition: Path) -> None:
     log = ("--files", partition / f"{NAME}.log", "--print-data-log")
     shown, said = run(*log, "--key-decoder-class", "LongDecoder", fails=1)
-    assert "has 4 bytes, but long has 8" in said
+    assert "has 4 bytes, but the long decoder needs 8" in said
     assert "\nbaseOffset: 0 " in shown
     _, said = run(*log, "--key-decoder-class", "com.example.Mine", fails=2)
     assert "StringDecoder, IntegerDecoder, LongDecoder, DefaultDecoder" in said

@@ -34,7 +34,7 @@ _TRANSACTION_STATES = (  # org.apache.kafka.coordinator.transaction.TransactionS
 _CONSUMER = "consumer"  # ConsumerProtocol.PROTOCOL_TYPE
 _LARGEST_SHORT = 0x7FFF
 
-Contents = tuple[str | None, str | None]  # what is printed of the key and of the value
+Contents = tuple[str | None, str | None]  # printed text of the key and of the value
 
 
 def decoded(record: Record, decoder: str) -> Contents:
@@ -59,7 +59,7 @@ def _plain(data: bytes | None, kind: Plain, field: str, offset: int) -> str | No
     if size is None:
         return data.decode("utf-8", "replace") if kind == "string" else data.hex()
     if len(data) < size:
-        message = f"the {field} at offset {offset} has {len(data)} bytes, but {kind} has {size}"
+        message = f"the {field} at offset {offset} has {len(data)} bytes, but the {kind} decoder needs {size}"
         raise InvalidRecordError(message, offset=offset, field=field, rule=f"{kind} decoder")
     return str(int.from_bytes(data[:size], "big", signed=True))
 
@@ -220,7 +220,7 @@ def _remote_log_metadata(record: Record) -> Contents:
         return None, f"Error at offset {record.offset}, skipping. {error.message}"
 
 
-# By the name that the tool has for it: --offsets-decoder and so on.
+# By the tool's name for the decoder: --offsets-decoder and so on.
 DECODERS: dict[str, Callable[[Record], Contents]] = {
     "offsets": lambda record: _coordinator_record(record, OFFSETS),
     "transaction-log": lambda record: _coordinator_record(record, TRANSACTION_LOG),

@@ -1,9 +1,9 @@
 """The records of Kafka's internal topics, in the notation of `_messages`.
 
-Facts of ``*.json`` files in Kafka's sources (4.4.0): group-coordinator, transaction-coordinator, share-coordinator and
-metadata, storage, and of ConsumerProtocolSubscription and ConsumerProtocolAssignment. Records of __consumer_offsets,
-__transaction_state and __share_group_state have a number for their kind, with which the key begins, and schemas
-of their key and value.
+Facts from ``*.json`` files in Kafka's sources (4.4.0): group-coordinator, transaction-coordinator, share-coordinator,
+metadata and storage, ConsumerProtocolSubscription and ConsumerProtocolAssignment. In __consumer_offsets,
+__transaction_state and __share_group_state, a record's key begins with the number of its kind, which has one schema for
+the key and one for the value.
 """
 
 OFFSETS = """\

@@ -10,7 +10,7 @@ from recordpress.errors import InvalidRecordError
 from recordpress.log.dump._messages import Message, UnreadableMessageError, json_text, schema
 from recordpress.record import Record
 
-# By type of control record: the tool's name for it, and its value. All have version 0 alone, as the tool reads them.
+# By type of control record: the tool's name for it, and the schema of its value. The tool reads version 0 only.
 _KINDS: dict[str, tuple[str, str]] = {
     "LEADER_CHANGE": (
         "LeaderChange:",

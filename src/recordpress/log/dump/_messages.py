@@ -5,12 +5,12 @@ the fields in order, after a colon or in the lines below::
 
     0-4 flexible 4+: generation int32, leader string?      nullable
       currentStateTimestamp int64 2+                       since version 2
-      members []MemberMetadata                             an array of structures, whose fields stand below
+      members []MemberMetadata                             an array of structures, whose fields follow
         memberId string, clientId string
-      topicId uuid 4+ tag 0                                a tagged field; not shown where it has its default
+      topicId uuid 4+ tag 0                                a tagged field; not shown if it has its default
       validatedTopologyEpoch int32 tag 0 =-1               with a default that is not zero, empty or false
 
-A structure that is named again has the fields that it had before.
+A structure that occurs again has the fields given at its first occurrence.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NUMBERS = {name: (struct.Struct(f">{code}"), size) for name, code, size in (
 _LONGEST_STRING = 0x7FFF
 _LINE = re.compile(r"(\w+) ((?:\[\])?)(\w+)(\??)(?: (\d+)(\+?))?(?: tag (\d+))?(?: =(\S+))?")
 _VERSIONS = re.compile(r"(\d+)(?:-(\d+))?(?: flexible (\d+)\+)?")
-_NO_VERSION = 0x7FFF  # above all
+_NO_VERSION = 0x7FFF  # above all versions
 
 
 class UnreadableMessageError(Exception):
@@ -45,7 +45,7 @@ class UnreadableMessageError(Exception):
 
 
 class Message:
-    """Bytes, read from their start."""
+    """Bytes of a message, read from the start."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -91,7 +91,7 @@ class Message:
         return self.unsigned_varint() - 1 if is_flexible else int(self.number(type))
 
 
-_Reader = Callable[[Message, int, bool], Any]  # of a value, in a version, which may be flexible
+_Reader = Callable[[Message, int, bool], Any]  # reads a value in a version, which may be flexible
 
 
 class _Field(NamedTuple):
@@ -116,7 +116,7 @@ class Schema(NamedTuple):
 
     def read(self, message: Message, version: int) -> dict[str, Any]:
         """Return the fields of a version by name, as JSON shows them."""
-        version = max(version, self.lowest_version)  # Kafka's classes do not look whether it is lower
+        version = max(version, self.lowest_version)  # Kafka's classes do not reject lower versions
         fields: dict[str, Any] = self.read_structure(message, version, version >= self.flexible_since)
         return fields
 
@@ -289,7 +289,7 @@ def _number_of(type: str) -> _Reader:
     return lambda message, _, __: message.number(type)
 
 
-# By type: a reader of a field that has this name and may be null.
+# By type: a function from a field's name, and whether it may be null, to a reader.
 _PLAIN: dict[str, Callable[[str, bool], _Reader]] = {
     "string": _string,
     "bytes": _bytes,
@@ -323,7 +323,7 @@ def _quoted(text: str) -> str:
 
 
 def _double(value: float) -> str:
-    """Return a number as Double.toString of Java; values other than finite numbers are in quotation marks."""
+    """Return a number as Java's Double.toString does; infinities and NaN are in quotation marks."""
     if value != value or abs(value) == float("inf"):
         return '"NaN"' if value != value else '"Infinity"' if value > 0 else '"-Infinity"'
     if value == 0:

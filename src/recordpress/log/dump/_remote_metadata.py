@@ -1,6 +1,6 @@
 """Output of DumpLogSegments (4.3.1) for the records of tiered storage: toString() of the Java objects.
 
-Sources: RemoteLogMetadataSerde, its transforms, and `toString` and the constructors of what they make.
+Sources: RemoteLogMetadataSerde, its transforms, and `toString` and the constructors of the objects that they create.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     chunks of complete entries ──► read_batches: a line per batch
                             └─► read_columns ──► dump_lines: a line per record
 
-Records of v2 batches stay columns. Control records and records of v0 and v1 are few, and are printed one by one.
+Records of v2 batches stay in columns. Control records and records of v0 and v1 are few, and are printed one by one.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ class DumpOptions(NamedTuple):
     Attributes
     ----------
     deep_iteration : bool
-        Records too, not only batches.
+        Print records, too, not only batches.
     print_data_log : bool
-        Keys and values of the records.
+        Print keys and values of the records.
     skip_record_metadata : bool
-        Only the key and value of a record.
+        Print only the key and value of a record.
     max_bytes : int, optional
-        Only batches within this many bytes of each file.
+        Print only batches within this many bytes from the start of each file.
     start_offset, end_offset : int, optional
-        Only batches with offsets in this range, which excludes end_offset. The tool itself has no such option.
+        Print only batches with offsets in this range, which excludes end_offset. The tool itself has no such option.
     values : {'utf8', 'hex', 'base64', 'json', 'size'}
-        How keys and values are printed; the tool has utf8.
+        How keys and values are printed; the tool prints utf8.
     decoder : {'offsets', 'transaction-log', 'share-group-state', 'cluster-metadata', 'remote-log-metadata'}, optional
-        Keys and values are records of an internal topic, and are printed as JSON (the tool's ``--offsets-decoder`` and
-        so on). Needs `deep_iteration` and `print_data_log`.
+        Decode keys and values as records of an internal topic, and print them as JSON (the tool's ``--offsets-decoder``
+        and so on). Needs `deep_iteration` and `print_data_log`.
     key_decoder, value_decoder : {'string', 'integer', 'long', 'default'}
-        Which of the tool's decoders prints the keys, and the values. Only a string has `values`; "default" are bytes,
-        of which the tool prints an address, and this their hexadecimal digits.
+        Which of the tool's decoders prints keys and values. `values` applies only to 'string'. For 'default', which is
+        bytes, the tool prints an address; here, hexadecimal digits are printed.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class SegmentDump:
     Attributes
     ----------
     findings : list of Finding
-        At the end of the text: a finding about bytes after the last complete entry.
+        After the end of the text: a finding if bytes follow the last complete entry.
 
     Examples
     --------
@@ -114,8 +114,8 @@ class SegmentDump:
         Raises
         ------
         RecordpressError
-            Damage at which the tool ends too; after the lines before it. A wrong checksum does not end it: the line
-            has ``isvalid: false``.
+            Damage that ends the tool, too; raised after the lines before it. A wrong checksum does not end the text:
+            the line has ``isvalid: false``.
         """
         most = self.options.max_bytes
         with self.segment.records(complete=False) as file:
@@ -142,7 +142,7 @@ class SegmentDump:
                     lines.append(batch_line(batch, position + batch.position))
                 if not self.options.deep_iteration:
                     continue
-                if rows is None:  # one of the batches is damaged, but not the earlier ones
+                if rows is None:  # a batch of the chunk is damaged; the batches before it are printed
                     if self._is_wanted(batch):
                         lines.append(self._records(batch))
                     continue
@@ -154,7 +154,7 @@ class SegmentDump:
             yield b"".join(lines)
 
     def _rows(self, chunk: memoryview) -> Columns | None:
-        """Return the records of the chunk's v2 batches; None if one is damaged."""
+        """Return the records of the chunk as columns; None if a batch is damaged."""
         try:
             return read_columns(chunk, _COLUMNS, check_crcs=False, codecs=self.segment.codecs)
         except RecordpressError:
@@ -195,7 +195,7 @@ class SegmentDump:
         return decoded_plainly(record, options.key_decoder, options.value_decoder)
 
     def _decoded_lines(self, batch: Batch) -> Iterator[bytes]:
-        """Yield records one by one: those of internal topics are few, and those with decoders of the user."""
+        """Yield a line for each record, one by one: logs that need a decoder usually have few records."""
         lines = _legacy_checks(batch) if batch.magic < 2 else ((record, "") for record in batch)
         for record, check in lines:
             metadata = self._metadata(batch, record, check)
@@ -244,14 +244,14 @@ def batch_line(batch: Batch, position: int) -> bytes:
 
 
 def _legacy_checks(batch: Batch) -> Iterator[tuple[Record, str]]:
-    """Yield the lines for a message, which has a checksum but neither sequence nor headers."""
+    """Yield the records of a v0/v1 entry, each with the text of its checksum."""
     messages = _messages_of(batch) if batch.is_compressed else [batch]
     for record, message in zip(batch, messages, strict=True):
         yield record, f" isValid: {_bool(message.is_valid())} crc: {message.crc}"
 
 
 def _messages_of(wrapper: Batch) -> list[Batch]:
-    """Return the messages in a v0/v1 wrapper, which are its value."""
+    """Return the messages in the value of a v0/v1 wrapper."""
     value = wrapper.stored_value or b""
     return list(read_batches(decompress(value, wrapper.compression_type, magic=wrapper.magic), check_crcs=False))
 

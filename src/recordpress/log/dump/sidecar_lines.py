@@ -47,11 +47,11 @@ def sidecar_lines(
     max_message_bytes: int = MAX_MESSAGE_BYTES,
     findings: list[Finding] | None = None,
 ) -> Iterator[str]:
-    """Yield the lines of an index or snapshot file; `findings` gets the differences between an index and its log."""
+    """Yield the lines of an index or snapshot file, and add differences between an index and its log to `findings`."""
     name, shown = os.fspath(path), shown_path(path)
     suffix = next((suffix for suffix in _LINES if name.endswith(suffix)), None)
     if suffix is None:
-        raise InvalidArgumentError(f"{name} is not one of {', '.join(_LINES)}", field="path", file=name)
+        raise InvalidArgumentError(f"{name} has none of the suffixes {', '.join(_LINES)}", field="path", file=name)
     files, where = resolve(name)
     with files.open(where) as file:
         lines = list(_LINES[suffix](file, shown))
@@ -125,7 +125,7 @@ def _snapshot(file: RandomAccessFile, name: str) -> Iterator[str]:
 
 
 def _last_batch(producer: ProducerState) -> str:
-    """Return the last batch of a producer in a snapshot, as ProducerStateEntry has it: none after a marker."""
+    """Return the text of a producer's last batch in a snapshot, as in ProducerStateEntry; empty after a marker."""
     if producer.last_offset < 0:
         return ""
     return (
