@@ -9,13 +9,13 @@ from recordpress.codecs.codec cimport codec_table
 from recordpress.codecs.context cimport codec_context
 
 
-# Appends the canonical form of every record of an entry from an offset on, and adds their number to `records`. The
+# Append the canonical form of every record of an entry in a range of offsets, and add their number to `records`. The
 # source is open; all of its records are read by the rules of the other readers.
 cdef int canonical_records(pooled* out, const rp_batch* batch, const rp_source* source, int64_t start_offset,
                            int64_t last_offset, int64_t* records, rp_error* err) noexcept nogil
 
 
-# The same of one record of a batch.
+# Append the canonical form of one record of a batch.
 cdef int canonical_record(pooled* out, const rp_batch* batch, const rp_record* r, rp_error* err) noexcept nogil
 
 
@@ -30,5 +30,5 @@ cdef class RecordDigest:
 
     cdef int _refuse_busy(self) except -1
 
-    # Continue with this many records in canonical form, some of them control records.
+    # Add this many records in canonical form, some of which are control records.
     cdef void add(self, const uint8_t* data, size_t size, int64_t records, int64_t control_records) noexcept nogil

@@ -1,7 +1,7 @@
 """A digest of records in order: two logs with the same digest hold the same records.
 
-Every record has one canonical form, regardless of the magic, codec and boundaries its batch has. The digest is
-XXH3-128 over these forms, one after the other. All numbers are big-endian, as in Kafka's formats:
+Every record has one canonical form, regardless of the magic, codec and boundaries of its batch. The digest is
+XXH3-128 over these forms, one after another. All numbers are big-endian, as in Kafka's formats:
 
     offset 8 | timestamp 8 | timestamp type 1 | flags 1 | producer epoch 2 | producer id 8 | sequence 4 |
     leader epoch 4 | number of headers 4 | key length 4 | value length 4 | key | value | headers
@@ -38,7 +38,7 @@ cdef enum:
     FIXED = 48            # bytes of a record's numbers
     IS_TRANSACTIONAL = 1
     IS_CONTROL = 2
-    HASHED_FROM = 1 << 16  # canonical bytes that are collected before they are hashed: they are still in cache
+    HASHED_FROM = 1 << 16  # canonical bytes to collect before hashing, while they are still in cache
 
 
 # --- the canonical form ------------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ cdef int canonical_records(pooled* out, const rp_batch* batch, const rp_source* 
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef rp_batch message
     cdef rp_record r
-    cdef int status = RP_OK  # of a batch without records, too
+    cdef int status = RP_OK  # for a batch without records, too
     cdef int32_t i
     cdef uint8_t flags = flags_of(batch)
     if pooled_reserve_more(out, room_for(source.end - source.start, source.count), err) != RP_OK:
@@ -104,7 +104,7 @@ cdef uint8_t flags_of(const rp_batch* batch) noexcept nogil:
 
 
 cdef inline uint8_t* write_record(uint8_t* p, const rp_batch* batch, uint8_t flags, const rp_record* r) noexcept nogil:
-    """Write all of a record but its headers; return the end."""
+    """Write a record without its headers; return where it ends."""
     rp_store_be64(p, <uint64_t>r.offset)
     rp_store_be64(p + 8, <uint64_t>r.timestamp)
     p[16] = <uint8_t>r.timestamp_type
@@ -151,10 +151,10 @@ ctypedef struct reading:
     size_t cap
     int64_t start_offset
     int64_t last_offset
-    pooled form          # canonical bytes that were not hashed yet
-    int64_t records      # in them
-    int64_t control      # of these, control records
-    rp_batch batch       # at hand, for an error
+    pooled form          # canonical bytes to hash
+    int64_t records      # in these bytes
+    int64_t control      # control records among them
+    rp_batch batch       # the current batch, for an error
 
 
 cdef int read_entry(reading* r, const uint8_t* entry, rp_error* err) noexcept nogil:
@@ -205,7 +205,7 @@ cdef class RecordDigest:
     Attributes
     ----------
     records : int
-        So far, control records included.
+        Number of records so far, including control records.
     control_records : int
 
     Examples
@@ -239,7 +239,7 @@ cdef class RecordDigest:
     @cython.critical_section
     def update(self, data, *, start_offset=None, end_offset=None, max_decompressed_bytes=DEFAULT_MAX_SIZE,
                codecs=None):
-        """Go on with the records of a record set.
+        """Add the records of a record set.
 
         Parameters
         ----------
@@ -257,7 +257,7 @@ cdef class RecordDigest:
         InUseError
             Another thread is in `update`.
         RecordpressError
-            As `read_columns`; entries before the bad one may already be counted.
+            As for `read_columns`; entries before the damaged entry may already be counted.
         """
         cdef reading r
         cdef rp_error err

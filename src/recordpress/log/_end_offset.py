@@ -1,4 +1,4 @@
-"""Where a partition ends."""
+"""End offset of a partition."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from recordpress.log._segment import Partition
 
 
 def end_offset(partition: Partition, *, complete: bool = False) -> int:
-    """Return the offset after the highest one of a partition: an append from there on reuses none.
+    """Return the offset after the highest offset of a partition: an append that starts there reuses no offset.
 
-    In a log whose offsets ascend it is Kafka's log end offset. All headers of the last segment are read, and the last
-    ones of the others; in a store, the last ones of two segments. A wrong base offset among the others is found by full
-    reads, `verify` and `scan`.
+    In a log whose offsets ascend, it is Kafka's log end offset. All headers of the last segment are read, and the last
+    headers of the others; in a store, the last headers of two segments. Only full reads, `verify` and `scan` find a
+    wrong base offset in other headers.
 
     Parameters
     ----------
     partition : Partition
     complete : bool
-        The log must end with a complete entry; by default a truncated entry at the end, or zeros, do not count. The
-        last headers of every segment are read.
+        The log must end with a complete entry, and the last headers of every segment are read. By default, a truncated
+        entry or zeros at the end do not count.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def end_offset(partition: Partition, *, complete: bool = False) -> int:
     Raises
     ------
     RecordpressError
-        The last batches are damaged, or the end is not `complete`.
+        The last batches are damaged, or the log does not end as `complete` requires.
 
     Examples
     --------
@@ -56,4 +56,4 @@ def end_offset(partition: Partition, *, complete: bool = False) -> int:
     for number, segment in enumerate(reversed(unread)):
         if complete or not number or is_checked(segment):
             ends.append(end_of(segment) or 0)
-    return min(max(ends, default=0), INT64_MAX)  # none comes after the last int64
+    return min(max(ends, default=0), INT64_MAX)  # no offset follows the largest int64

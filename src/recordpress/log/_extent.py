@@ -1,4 +1,4 @@
-"""Which offsets a segment holds, by its first header and its last ones; or by its offset index alone, for a plan."""
+"""Range of the offsets in a segment, from its first and last headers; for a plan, from its offset index if possible."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from recordpress.log.sidecars.offset_index import ENTRY_SIZE, OffsetIndex, Offse
 from recordpress.record import Batch, read_batches, summarize_records
 from recordpress.record.header import CODEC_BITS, ENTRY_PREFIX, BatchHeader, entry_prefix
 
-_TAIL_BYTES = 1_048_588  # what a batch has at most, by default (ServerLogConfigs.MAX_MESSAGE_BYTES_DEFAULT)
-_HEADER_BYTES = 512  # of one read, for one header
-_WRAPPER_PREFIX = ENTRY_PREFIX + 1  # up to the attributes of a v0/v1 message
+_TAIL_BYTES = 1_048_588  # largest batch by default (ServerLogConfigs.MAX_MESSAGE_BYTES_DEFAULT)
+_HEADER_BYTES = 512  # to read for one header
+_WRAPPER_PREFIX = ENTRY_PREFIX + 1  # with the attributes of a v0/v1 message
 _UNKNOWN = -(1 << 63)
 
 
-Window = tuple[int, int]  # offsets from the first on and before the second
+Window = tuple[int, int]  # range of offsets; the second is excluded
 
 
 class Extent(NamedTuple):
-    """The lowest offset, and the one after the highest."""
+    """The lowest offset, and the offset after the highest."""
 
     first: int
     end: int
 
 
 def is_checked(segment: Segment) -> bool:
-    """Return whether its name and indexes are compared with headers: on this machine, where that is cheap, and on
-    request."""
+    """Return whether a segment's name and indexes are compared with headers: always on this machine, where that is
+    cheap, and on request."""
     return segment.check_indexes or isinstance(segment.filesystem, LocalFileSystem)
 
 
 def extent_of(segment: Segment) -> Extent | None:
-    """Return the extent of a segment whose offsets ascend, and of its name; None without a batch, or at damage."""
+    """Return the extent of a segment whose offsets ascend, with its base offset; None if no header can be read."""
     with segment.records(complete=False) as file:
         last = _last_headers(segment, file).extent
         first = file.headers(window_bytes=_HEADER_BYTES)
@@ -54,9 +54,9 @@ def extent_of(segment: Segment) -> Extent | None:
 
 
 def begins_before_its_name(segment: Segment) -> bool:
-    """Return whether the first offset of a segment is below its base offset; or there is damage, whose offsets are
-    any."""
-    with suppress(FileNotFoundError), segment.open() as file:  # its reader reports it
+    """Return whether the first offset of a segment is below its base offset; if the first entry is damaged, the result
+    is arbitrary."""
+    with suppress(FileNotFoundError), segment.open() as file:  # reported when the segment is read
         data = file.read_at(0, _WRAPPER_PREFIX)
         if not (prefix := entry_prefix(data)):
             return False
@@ -73,22 +73,22 @@ def _first_offset(file: FileRecords, header: BatchHeader) -> int:
 
 
 def end_of(segment: Segment) -> int | None:
-    """Return the offset after the last batch of a segment, or after a later one near its end; None without a batch."""
+    """Return the offset after the highest offset in the last headers of a segment; None if it has no batches."""
     with segment.records(complete=False) as file:
         extent = _last_headers(segment, file).extent
     return None if extent is None else extent[1]
 
 
 def end_before(segment: Segment, following: int) -> int:
-    """The offset after a segment that precedes one with the base offset `following`. The segment is read only if it has
-    fewer bytes than offsets: Spark's sink leaves large gaps in stores."""
+    """Return the offset after a segment if the next segment has the base offset `following`. The segment is read only
+    if it has fewer bytes than offsets: Spark's sink leaves large gaps in stores."""
     if following - segment.base_offset <= (segment.size or 0):
         return following
     return min(end_of(segment) or following, following)
 
 
 def _last_headers(segment: Segment, file: FileRecords) -> HeaderWalk:
-    """Return a walk that reached the end, or damage."""
+    """Return a walk over the last headers of a segment, up to the end or to damage."""
     if INDEX_FILE_SUFFIX not in segment.suffixes and file.size > _TAIL_BYTES:
         return _tail(segment, buffered(file.file))
     last = near_the_end(segment, file)
@@ -98,7 +98,7 @@ def _last_headers(segment: Segment, file: FileRecords) -> HeaderWalk:
 
 
 def last_known_offset(segment: Segment) -> int | None:
-    """Return the last offset in the index of a checked segment, or of the segment itself."""
+    """Return the last offset in the index of a checked segment, or in its last headers if the index ends too early."""
     if not is_checked(segment):
         return None
     try:
@@ -109,15 +109,15 @@ def last_known_offset(segment: Segment) -> int | None:
             extent = _tail(segment, buffered(file)).extent
         return None if extent is None else extent[1] - 1
     except (OSError, ValueError):
-        return None  # its reader reports it
+        return None  # reported when the segment is read
 
 
 def last_entry(segment: SegmentLike) -> OffsetPosition | None:
-    """Return the last entry of an offset index. An index without entries belongs to one batch, or to small ones."""
+    """Return the last entry of an offset index; for an empty index, which small segments have, the segment's start."""
     with suppress(FileNotFoundError, RecordpressError), segment.open_sibling(INDEX_FILE_SUFFIX) as file:
         at = file.size // ENTRY_SIZE * ENTRY_SIZE - ENTRY_SIZE
         data = file.read_exactly(at, ENTRY_SIZE) if at >= 0 else b""
-        # zeros: a broker fills up the index of its active segment
+        # zeros: a broker pads the index of its active segment
         last = read_offset_index(data if any(data) or not at else file, segment.base_offset)[-1:]
         return last[0] if last else OffsetPosition(segment.base_offset, 0)
     return None
@@ -131,15 +131,15 @@ def offset_index_of(segment: SegmentLike) -> OffsetIndex | None:
 
 
 def _tail(segment: Segment, file: RandomAccessFile) -> HeaderWalk:
-    """Return a walk that reached the end from a batch near it."""
+    """Return a walk that started at a batch near the end and reached the end."""
     walk = last_entries(segment.base_offset, file)
-    # without any the last batch is larger than most, or damaged
+    # if no entries lead to the end, the last batch is unusually large, or damaged
     return _walked(walk or HeaderWalk(file, position=file.start), segment)
 
 
 def last_entries(base_offset: int, file: RandomAccessFile) -> HeaderWalk | None:
-    """Return a walk from a batch in the last MiB, from which entries lead to the end of a file."""
-    # A record's value may itself be a batch: if that is found first, it does not lead to the end.
+    """Return a walk from a batch in the last MiB from which entries lead to the end of a file; None if not found."""
+    # A record's value may itself be a batch: if the search finds it first, it does not lead to the end.
     at = max(file.size - _TAIL_BYTES, file.start)
     walk = HeaderWalk(file, position=at, window_bytes=_TAIL_BYTES if file.is_remote else None)
     is_found = at == file.start or walk.search(at, base_offset, base_offset + INT32_MAX)
@@ -155,7 +155,7 @@ def last_entries(base_offset: int, file: RandomAccessFile) -> HeaderWalk | None:
 
 
 def _walked(walk: HeaderWalk, segment: Segment) -> HeaderWalk:
-    """Return the walk after it reached the end, over damage too."""
+    """Move a walk to the end, past damage that an intact entry follows, and return it."""
     while True:
         try:
             walk.pass_over(walk.end)
@@ -166,7 +166,7 @@ def _walked(walk: HeaderWalk, segment: Segment) -> HeaderWalk:
 
 
 def near_the_end(segment: SegmentLike, file: FileRecords) -> HeaderWalk:
-    """Return a walk from the last index entry, if a batch begins there; without an index in a store, from a batch near
+    """Return a walk from the last index entry if a batch begins there; in a store without an index, from a batch near
     the end."""
     entry = last_entry(segment)
     if entry is None and file.file.is_remote:
@@ -182,13 +182,12 @@ def near_the_end(segment: SegmentLike, file: FileRecords) -> HeaderWalk:
 
 
 def is_wrapper(header: BatchHeader | Batch) -> bool:
-    """Return whether records have other offsets than the header shows: of a compressed v0/v1 message it has the last
-    one."""
+    """Return whether a batch is a compressed v0/v1 message, whose header has only the last of its records' offsets."""
     return header.magic < 2 and header.is_compressed
 
 
 def offsets_in(file: FileRecords, header: BatchHeader) -> list[Window]:
-    """Return the offsets of a batch's records, as windows; read its records only if its header leaves them open."""
+    """Return the offsets of a batch's records, as windows; read the records only if the header is not sufficient."""
     if header.records_count == header.last_offset - header.base_offset + 1:
         return [(header.base_offset, header.last_offset + 1)]
     if header.records_count == 0:
@@ -213,7 +212,7 @@ def offsets_of_records(file: FileRecords, header: BatchHeader) -> Offsets | None
         count, _, least, largest, _, disorder = summarize_records(batch)
         if disorder is None and count == largest - least + 1:
             return Offsets([(least, largest + 1)], count)
-        # with sequences, as offsets alone would come from the header
+        # with sequences, because offsets alone would come from the header
         columns = read_columns(data, ["offset", "sequence"], check_crcs=check_crcs, control=True, codecs=file.codecs)
         offsets = sorted(columns["offset"])
     except RecordpressError:

@@ -29,39 +29,39 @@ from recordpress.record.header cimport header_of
 from recordpress.errors import CorruptRecordError
 
 cdef enum:
-    WINDOW = (64 << 10) + RP_BATCH_HEADER   # with a header that begins at its end
+    WINDOW = (64 << 10) + RP_BATCH_HEADER   # including a header that begins after 64 KiB
     SPARSE = 512        # a window of one header, if entries are large: reading less than a page is not cheaper
     LARGE = 16 << 10    # entries this large: reading one costs more than another call
-    SEARCH_AHEAD = 8    # searches may sum up this many times the file's bytes in vain
+    SEARCH_AHEAD = 8    # searches may checksum this many times the file's bytes in vain
 
 
 cdef class HeaderWalk:
-    """Not thread-safe."""
+    """Walk over the headers of a file; not thread-safe."""
 
     cdef readonly int64_t position
     cdef readonly int64_t end
     cdef readonly str name
     cdef readonly bint gave_up
-    cdef int64_t largest        # that the size field of an entry may have
+    cdef int64_t largest        # maximum of the size field of an entry
     cdef object file
     cdef bytearray block
     cdef object view            # of the block
-    cdef const uint8_t* data    # its bytes: the file's from `begin` on
+    cdef const uint8_t* data    # bytes of the block, which begin at `begin` in the file
     cdef int64_t begin
     cdef int64_t size
-    cdef int64_t window_bytes   # 0: by the size of the entries
-    cdef int64_t typical        # of the last entry
+    cdef int64_t window_bytes   # 0: chosen by the size of the entries
+    cdef int64_t typical        # size of the last entry
     cdef rp_batch batch
     cdef rp_error error
     cdef bint any
     cdef int64_t last_offset
-    cdef int64_t lowest         # of the offsets in the headers that were passed; a wrapper's is its last one
+    cdef int64_t lowest         # offset in the headers that were passed; a wrapper counts with its last offset
     cdef int64_t highest
-    cdef readonly int64_t latest  # timestamp in them; -1: none
-    cdef readonly bint descends  # an entry begins before the end of one that was passed
+    cdef readonly int64_t latest  # timestamp in these headers; -1: none
+    cdef readonly bint descends  # an entry begins before the end of an earlier entry
     cdef readonly bint has_wrappers  # compressed entries of magic 0 or 1 were passed
     cdef readonly tuple wanted  # what a survey found
-    cdef int64_t in_vain        # bytes that searches summed up
+    cdef int64_t in_vain        # bytes that searches checksummed in vain
 
     def __init__(self, file, *, position=0, end=None, window_bytes=None, max_message_bytes=INT32_MAX):
         cdef int64_t size = integer_of(file.size, "size", 0, INT64_MAX)
@@ -83,7 +83,7 @@ cdef class HeaderWalk:
 
     @property
     def extent(self):
-        """The lowest offset of the headers that were passed, and the one after the highest; None before the first."""
+        """The lowest offset in the headers that were passed, and the offset after the highest; None before a header."""
         return (self.lowest, <object>self.highest + 1) if self.any else None
 
     # --- the window ---------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ cdef class HeaderWalk:
         return 0
 
     cdef int need(self, int64_t position, int64_t bytes) except -1:
-        """Load the window from there to the file's end at most; at least a header."""
+        """Load a window that begins at `position`, unless the current window has these bytes."""
         cdef int64_t most = self.window_bytes
         if self.begin <= position and min(position + bytes, self.end) <= self.begin + self.size:
             return 0
@@ -113,7 +113,7 @@ cdef class HeaderWalk:
     # --- entries ------------------------------------------------------------------------------------------------
 
     cdef int header(self, int64_t position) except -1:
-        """Return the status of the entry there, and read its header into `batch`."""
+        """Read the header of the entry at `position` into `batch`; return the status."""
         cdef int64_t at
         cdef int status
         if position >= self.end:
@@ -126,7 +126,7 @@ cdef class HeaderWalk:
         return status
 
     cdef bint step(self) except -1:
-        """Read the next header, and pass it; False at the end."""
+        """Read the next header and pass its entry; return False at the end."""
         cdef place at
         cdef int status = self.header(self.position)
         if status == RP_END:
@@ -142,7 +142,7 @@ cdef class HeaderWalk:
         return True
 
     cdef inline void note_order(self, bint is_wrapper) noexcept:
-        """Record the order of offsets; a wrapper's header has only its last one."""
+        """Record the order of offsets; a wrapper's header has only its last offset."""
         cdef int64_t first = self.last_offset if is_wrapper else self.batch.base_offset
         self.has_wrappers |= is_wrapper
         if self.any:
@@ -163,7 +163,7 @@ cdef class HeaderWalk:
         return header_of(&self.batch)
 
     def find_offset(self, target):
-        """Return the first entry whose last offset is at least `target`; otherwise None. It is not passed."""
+        """Return the first entry whose last offset is at least `target`, or None, without passing the entry."""
         cdef int64_t wanted = target
         while self.step():
             if self.last_offset >= wanted:
@@ -172,7 +172,7 @@ cdef class HeaderWalk:
         return None
 
     def find_timestamp(self, target):
-        """Return the first entry whose largest timestamp is at least `target`; otherwise None. It is not passed."""
+        """Return the first entry whose largest timestamp is at least `target`, or None, without passing the entry."""
         cdef int64_t wanted = target
         while self.step():
             if self.batch.max_timestamp >= wanted:
@@ -181,7 +181,7 @@ cdef class HeaderWalk:
         return None
 
     def pass_over(self, position):
-        """Pass all entries that begin before a position; whether entries come so far."""
+        """Pass all entries that begin before a position; return False if the entries end before it."""
         cdef int64_t wanted = position
         while self.position < wanted:
             if not self.step():
@@ -189,8 +189,8 @@ cdef class HeaderWalk:
         return True
 
     def survey(self, start_offset, end_offset, start_timestamp):
-        """Pass all entries. `wanted` is then position and base offset of the first one that may have such records, and
-        the offset after the entries before it (None: there are none)."""
+        """Pass all entries, and set `wanted` to position and base offset of the first entry that may have such records,
+        and the offset after the entries before it (None if it is the first entry)."""
         cdef int64_t first = INT64_MIN if start_offset is None else start_offset
         cdef int64_t end = INT64_MAX if end_offset is None else end_offset
         cdef int64_t time = INT64_MIN if start_timestamp is None else start_timestamp
@@ -216,8 +216,8 @@ cdef class HeaderWalk:
                 yield header_of(&self.batch)
 
     def table(self, most, check_crcs):
-        """Return the next headers as a `BatchTable`, and for each a byte that shows whether its checksum is right, on
-        request."""
+        """Return the next headers as a `BatchTable` and, on request, a byte for each that shows whether its checksum is
+        right."""
         cdef BatchTable table = new_table()
         cdef const codec_table* codecs = &(<CodecTable>table_of(None)).rows
         cdef int64_t room = integer_of(most, "most", 1, 1 << 24)  # a few GB of rows; chosen, not measured
@@ -231,7 +231,7 @@ cdef class HeaderWalk:
             except CorruptRecordError:
                 if table._rows.n == 0:
                     raise
-                break  # it comes again in the next call
+                break  # the next call raises it again
             if add_row(&table._rows, &self.batch, codecs, rp_batch_codec(&self.batch), &err) != RP_OK:
                 raise MemoryError
             if with_crcs:
@@ -266,7 +266,7 @@ cdef class HeaderWalk:
         return False
 
     def checksum_error(self):
-        """Return the error of the checksum of the last passed entry; None if it is right."""
+        """Return the checksum error of the last passed entry; None if the checksum is right."""
         cdef rp_batch batch = self.batch
         cdef place at
         if self.crc_is_right(&batch):
@@ -298,12 +298,12 @@ cdef class HeaderWalk:
         cdef uint32_t stored = rp_load_be32(p + RP_CRC_OFFSET)  # need() has read the header
         return p[RP_MAGIC_OFFSET] == 2 and stored == self.checksum(self.position + RP_ATTRIBUTES_OFFSET, self.end, True)
 
-    # --- going on after damage ------------------------------------------------------------------------------------
+    # --- resuming after damage ------------------------------------------------------------------------------------
 
     def at_entry(self, position, first_offset, last_offset):
         """Return whether the bytes there look like the header of an entry with offsets in this range; True at the end.
 
-        A truncated entry looks like one.
+        A truncated entry counts as an entry.
         """
         cdef int64_t at = integer_of(position, "position", 0, INT64_MAX)
         cdef int64_t base
@@ -317,14 +317,14 @@ cdef class HeaderWalk:
         return status in (RP_OK, RP_END) and first_offset <= base <= last_offset
 
     def move_to(self, position):
-        """Go on at an entry there."""
+        """Continue at the entry at a position."""
         self.position = integer_of(position, "position", 0, self.end)
 
     def search(self, position, first_offset, last_offset, limit=None):
-        """Go on at the first intact entry from a position on, wherever it begins; return whether there is one.
+        """Continue at the first intact entry at or after a position, at any byte; return whether an entry was found.
 
-        Every candidate header is verified by its checksum. All searches of a walk together sum up at most eight
-        times the file's bytes in vain: otherwise a file made of headers could take quadratic time.
+        Every candidate entry is verified by its checksum. All searches of a walk together checksum at most eight
+        times the file's bytes in vain: otherwise a file full of headers could take quadratic time.
         """
         cdef int64_t at = integer_of(position, "position", 0, INT64_MAX)
         cdef int64_t first = min(<object>first_offset, <object>INT64_MAX)
@@ -365,8 +365,8 @@ cdef class HeaderWalk:
 
 cdef int64_t candidate(const uint8_t* data, int64_t at, int64_t most, int64_t end, int64_t first,
                        int64_t last) noexcept nogil:
-    """Return the first place from `at` on and before `most` where a base offset in the range, a size and a magic lie as
-    in a header; otherwise -1. All count from `data`, also the end of the file. RP_ENTRY_PREFIX bytes follow each place
+    """Return the first place from `at` up to `most` where a base offset in the range, a size and a magic lie as in a
+    header, or -1. All places, and the `end` of the file, count from `data`. RP_ENTRY_PREFIX bytes follow each place
     before `most`, so the loop checks no bounds."""
     cdef uint64_t range = <uint64_t>last - <uint64_t>first
     cdef int64_t size

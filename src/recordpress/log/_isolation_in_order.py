@@ -1,7 +1,7 @@
 """The records that read_committed omits from a log whose offsets do not ascend: batches by place, in the log's order.
 
 Only records that are in the log count: a copy of a transaction without its marker, in a segment that overlaps another,
-opens nothing.
+does not open a transaction.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""Which records a log holds. This is the only place that decides it.
+"""The records that a log holds. This is the only place that decides it.
 
-Records are ordered by the base offset of their segment, then by their position in the file. A record loses only if an
-earlier record, in that order, has its offset; one whose offset merely goes back stays in its place. Both are findings.
+Records are ordered by the base offset of their segment, then by their position in the file. A record is dropped only if
+an earlier record in that order has its offset; if its offset merely goes back, it keeps its place. Both are findings.
 
 ::
 
-    batch ──► begins after all before it? ─ yes ──► it is there
+    batch ──► begins after all earlier offsets? ─ yes ──► its records are in the log
                         │ no
                         ▼
-              headers of what comes before, once ──► intervals of offsets ──► the records that none of them has
+              earlier headers, once ──► intervals of offsets ──► the records outside the intervals
 
-In a log whose offsets ascend, one number is enough; only where they do not, intervals are kept.
+In a log whose offsets ascend, one number is enough; intervals are kept only where offsets do not ascend.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from recordpress.log._segment_tail import tail_findings
 from recordpress.log.findings import DAMAGE, Finding
 from recordpress.record.header import BatchHeader
 
-NEAR = 4  # segments before a split, whose ends its reader requests
+NEAR = 4  # segments before a split whose ends its reader looks up
 
 
 class Frontier:
-    """How far a partition was read: the offsets of the records that come before."""
+    """Progress of a read of a partition: the offsets of the earlier records."""
 
     def __init__(
         self,
@@ -51,19 +51,19 @@ class Frontier:
         earlier: Callable[[], Sequence[Segment]] | None = None,
         check_crcs: bool = False,
     ) -> None:
-        self.next_offset = next_offset  # after the highest one
-        self._check_crcs = check_crcs  # of damaged batches that are skipped, the records are not there
-        self._previous = next_offset  # after the last one
-        self._earlier = earlier  # segments before the first that is read, for when they matter
-        self._ascending: list[Segment] = []  # passed, and not among the intervals
+        self.next_offset = next_offset  # after the highest offset
+        self._check_crcs = check_crcs  # records of damaged batches that are skipped do not count
+        self._previous = next_offset  # after the last offset
+        self._earlier = earlier  # segments before the first that is read; called when they matter
+        self._ascending: list[Segment] = []  # passed, but not among the intervals
         self._extents: list[tuple[Segment, Extent | None]] | None = None
         self._starts: list[int] = []  # of intervals that do not overlap, in order
         self._ends: list[int] = []
         self._urls: list[str] = []
-        self.opened: Offsets | None = None  # of a v0/v1 wrapper that was placed last; None: it is damaged
+        self.opened: Offsets | None = None  # of the last batch if it is a v0/v1 wrapper; None if it is damaged
 
     def passed(self, segment: Segment, end: int | None) -> None:
-        """Pass a segment whose offsets ascend, or do not matter; the offset after its last one."""
+        """Pass a segment whose offsets ascend or do not matter; `end` is the offset after its last."""
         self._ascending.append(segment)
         if end is not None:
             self.next_offset = end if self.next_offset is None else max(end, self.next_offset)
@@ -72,7 +72,7 @@ class Frontier:
     def placed(
         self, segment: Segment, file: FileRecords, headers: Iterable[BatchHeader], begin: int, findings: list[Finding]
     ) -> Iterator[tuple[BatchHeader, list[Window] | None]]:
-        """Yield the batches of a segment from the byte `begin` on, each with its records' offsets; None for all."""
+        """Yield the batches of a segment from byte `begin`, with the offsets to read from each batch; None for all."""
         is_odd = False
         loss = _Loss(findings)
         for header in headers:
@@ -127,7 +127,7 @@ class Frontier:
     # --- the offsets that come before -------------------------------------------------------------------------------
 
     def _taken(self, first: int, end: int) -> Iterator[tuple[int, int, str]]:
-        """Yield the parts of a window of offsets that earlier records have."""
+        """Yield the parts of a window of offsets that earlier records have, each with the file of these records."""
         self._walk_what_may_have(first, end)
         at = bisect_right(self._ends, first)
         while at < len(self._starts) and self._starts[at] < end:
@@ -135,7 +135,7 @@ class Frontier:
             at += 1
 
     def _add(self, first: int, end: int, url: str) -> None:
-        """Add an interval; of offsets that are in another one, that remains."""
+        """Add an interval, which overlaps no other, and join it with adjacent intervals of the same file."""
         at = bisect_left(self._ends, first)
         if at < len(self._starts) and self._ends[at] == first and self._urls[at] == url:
             self._ends[at] = end
@@ -182,13 +182,13 @@ class Frontier:
 def _extent(segment: Segment) -> Extent | None:
     if isinstance(segment, SegmentPart):
         return Extent(-(1 << 63), 1 << 63)
-    with suppress(FileNotFoundError):  # its reader reports it
+    with suppress(FileNotFoundError):  # reported when the segment is read
         return extent_of(segment)
     return None
 
 
 class Run(NamedTuple):
-    """Batches that follow one another, and the offsets of their records that are read."""
+    """Consecutive batches, and the range of offsets to read from them."""
 
     start: int
     end: int
@@ -214,8 +214,8 @@ def runs_of(
     aborted: Container[tuple[str, int]],
     skip: bool,
 ) -> list[Run]:
-    """Return the parts of a segment to read from the byte `begin` on, up to damage that is not skipped; that damage,
-    with everything after it, is the last part. Skipped parts are in the findings."""
+    """Return the runs of a segment to read, starting at byte `begin`; damage that is not skipped is the last run, with
+    everything after it. Skipped damage is in the findings."""
     runs: list[Run] = []
 
     def add(run: Run) -> None:
@@ -236,10 +236,10 @@ def runs_of(
                 is_wanted &= end_offset is None or header.base_offset < end_offset or is_wrapper(header)
                 if not is_wanted or (segment.url, header.position) in aborted:
                     continue
-                is_last = end_offset is not None and header.last_offset >= end_offset  # where its reader ends
+                is_last = end_offset is not None and header.last_offset >= end_offset  # the run's reader ends there
                 for first, end in [(None, None)] if windows is None else windows:
                     add(Run(header.position, position, header.base_offset, first, end, is_last or end is not None))
-        except DAMAGE:  # its reader reports it
+        except DAMAGE:  # reported when the run is read
             add(Run(position, file.size, None, None, None))
         else:
             findings += tail_findings(segment, file)
@@ -247,7 +247,7 @@ def runs_of(
 
 
 class _Loss:
-    """Batches that follow one another and lose records, as one finding."""
+    """Consecutive batches that lose records, as one finding."""
 
     def __init__(self, findings: list[Finding]) -> None:
         self._findings = findings
@@ -274,12 +274,12 @@ class _Loss:
         self._file = ""
 
     def goes_back(self, file: str, header: BatchHeader, first: int, previous: int) -> None:
-        message = f"offset {first} follows offset {previous - 1}: records are read in the order of offsets"
+        message = f"offset {first} follows offset {previous - 1}: records are read in the order of the log"
         self._findings.append(Finding(file, header.position, header.size, first, "offset order", message))
 
 
 def unseen_by_consumers(ends: Sequence[tuple[Segment, int | None]]) -> Iterator[Finding]:
-    """Find offsets that a broker looks for in another segment, given the offset after the highest of each segment."""
+    """Find offsets that a broker looks for in the wrong segment, given the offset after the last of each segment."""
     # It reads the last segment whose base offset is at most the wanted one, and continues with the next (LocalLog.read:
     # floorSegment, then higherSegment).
     reach, owner = 0, ""
@@ -296,11 +296,11 @@ def unseen_by_consumers(ends: Sequence[tuple[Segment, int | None]]) -> Iterator[
 
 
 class OverlapCandidates:
-    """The segments that were planned, of which some may reach into the next one.
+    """Segments that were planned, some of which may reach into the next segment.
 
-    On this machine the end of a segment is known by the last offset of its index; by its own last headers without an
-    index, or with one that ends long before. A segment that reaches further than its index is seen if it is one of the
-    last few; in a store, where each costs a request, if it is the last one.
+    On this machine, a segment is taken to end at the last offset of its index, or of its last headers if the index is
+    missing or ends long before. A segment that reaches further than its index is noticed if it is one of the last few;
+    in a store, where each segment costs a request, only if it is the last.
     """
 
     def __init__(self) -> None:
@@ -316,7 +316,7 @@ class OverlapCandidates:
             self._known.append((offset, segment))
 
     def may_reach(self, offset: int) -> tuple[Segment, ...]:
-        """Return the segments that may have the offset; later calls name no lower one."""
+        """Return the segments that may have the offset; later calls must not pass a lower offset."""
         self._known = [one for one in self._known if one[0] >= offset]
         far = [segment for _, segment in self._known if segment not in self._near]
         return (*far, *self._near)

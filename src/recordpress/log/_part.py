@@ -1,4 +1,4 @@
-"""Parts of segments: several readers share one file, each with the batches that begin in its bytes.
+"""Parts of segments: several readers share one file, and each reads the batches that begin in its byte range.
 
 ::
 
@@ -6,12 +6,12 @@
     cut                 ▲ byte c: the parts meet where the first batch at c or later begins
                                 ▲
 
-That place is found from the last entry of ``.index`` before the cut, if an intact batch is there. Otherwise all headers
-before the cut are read on this machine, once for all cuts of a plan; in a store it is searched for: a batch whose
-checksum is right, with offsets that a batch of this segment may have, and with others after it that lead on. A record's
-value may itself be such a batch; if what follows does not lead on, headers are read from the segment's beginning. The
-reader of the part before the cut ends there: if it were no batch of the log, that part would not end with a whole
-batch, which is an error.
+Headers are read up to that place from the last entry of ``.index`` before the cut, if an intact batch begins there.
+Otherwise, on this machine, all headers before the cut are read, once for all cuts of a plan. In a store, the file is
+searched for a batch with a right checksum, with offsets that fit the segment, and with more batches after it. A
+record's value may itself be such a batch; if no batches follow it, headers are read from the segment's beginning. The
+reader of the part before the cut ends at the same place: if no batch of the log began there, that part would not end
+with a complete batch, which raises an error.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._segment import Segment
 from recordpress.log.sidecars.offset_index import OffsetIndex
 
-_PROOF_BATCHES = 64  # that must lead on, unless the file ends before; chosen, not measured
+_PROOF_BATCHES = 64  # that must follow one another, unless the file ends before; chosen, not measured
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentPart(Segment):
-    """The batches of a segment from one byte to another, both of which a batch begins at, or the file's end."""
+    """The batches of a segment between two positions, each of which is the start of a batch or the end of the file."""
 
     whole: Segment = field(kw_only=True)
     start: int = field(kw_only=True)
     end: int = field(kw_only=True)
-    extent_before: tuple[int, int] | None = field(kw_only=True, default=None)  # of headers that were read
+    extent_before: tuple[int, int] | None = field(kw_only=True, default=None)  # of headers, if they were read
 
     def open(self) -> RandomAccessFile:
         return FilePart(self.whole.open(), self.start, self.end)
@@ -49,21 +49,21 @@ class SegmentPart(Segment):
 
 
 class EntryPlace(NamedTuple):
-    """Where an entry begins, and the extent of the headers before it."""
+    """Position of an entry, and the extent of the headers before it."""
 
     position: int
     extent: tuple[int, int] | None
 
 
 def entry_places(segment: Segment, positions: list[int]) -> list[EntryPlace | None]:
-    """Find the first entries at these positions or later without an index, by one walk over the headers."""
+    """Find the first entry at or after each position by one walk over the headers, if no index helps."""
     entry = last_entry(segment) if is_checked(segment) else None
     if is_checked(segment) and (entry is None or not entry.position):
         with (
             suppress(OSError, RecordpressError),
             segment.open() as file,
             walked(file) as source,
-        ):  # its reader reports it
+        ):  # reported when the segment is read
             walk = HeaderWalk(source)
             return [EntryPlace(_walked_to(walk, segment, position), walk.extent) for position in positions]
     return [None] * len(positions)
@@ -76,7 +76,7 @@ def part_of(
     start_place: EntryPlace | None = None,
     end_place: EntryPlace | None = None,
 ) -> Segment:
-    """Return the batches that begin between two bytes of a segment; a known place counts if a batch is there."""
+    """Return the batches that begin between two bytes of a segment; a known place is used if a batch is there."""
     if not start and end is None:
         return segment
     with segment.open() as file:
@@ -97,7 +97,7 @@ def part_between(segment: Segment, start: int, end: int) -> SegmentPart:
 def _entry_from(
     segment: Segment, file: RandomAccessFile, index: OffsetIndex | None, position: int, known: EntryPlace | None
 ) -> EntryPlace:
-    """Return the place of the first entry at a position or later, or the file's end."""
+    """Return the place of the first entry at a position or later, or of the file's end."""
     if position <= 0 or position >= file.size:
         return EntryPlace(max(0, min(position, file.size)), None)
     if known is not None and (known.position == file.size or _is_sound(file, known.position)):
@@ -113,13 +113,13 @@ def _entry_from(
 
 def _walked_to(walk: HeaderWalk, segment: Segment, position: int) -> int:
     while not _passes(walk, position) and walk.search(walk.position + 1, *_offsets(segment)):
-        pass  # damage, as a reader of the whole file passes it
+        pass  # over damage, as a reader of the whole file does
     return _reached(walk, position)
 
 
 def _indexed(segment: Segment, file: RandomAccessFile, index: OffsetIndex, position: int) -> HeaderWalk | None:
-    """Return a walk from the last index entry before a position, if the log agrees with it; in a store nothing else is
-    read."""
+    """Return a walk from the last index entry before a position, or None if the log contradicts it; in a store, only
+    the header there is compared."""
     number = bisect_left(index, position, key=lambda entry: entry.position)
     if not number:
         return HeaderWalk(file)
@@ -131,7 +131,7 @@ def _indexed(segment: Segment, file: RandomAccessFile, index: OffsetIndex, posit
 
 
 def _is_sound(file: RandomAccessFile, position: int, offset: int = INT64_MAX) -> bool:
-    """Return whether an intact batch is there that may have this offset, or be before it."""
+    """Return whether an intact batch begins at a position, with a base offset of at most `offset`."""
     with suppress(RecordpressError):
         walk = HeaderWalk(file, position=min(position, file.size))
         header = next(walk, None)
@@ -148,7 +148,7 @@ def _passes(walk: HeaderWalk, position: int) -> bool:
 
 
 def _reached(walk: HeaderWalk, position: int) -> int:
-    """Return where a walk passed a position; the file's end if it ended before it."""
+    """Return where a walk passed a position; the file's end if the walk ended before."""
     return walk.position if walk.position >= position else walk.end
 
 
@@ -163,7 +163,7 @@ def _by_search(segment: Segment, file: RandomAccessFile, position: int) -> int:
 
 
 def _leads_on(walk: HeaderWalk) -> bool:
-    """Return whether entries with rising offsets follow one another from here on."""
+    """Return whether entries with rising offsets follow one another from here."""
     next_offset = 0
     try:
         for _ in range(_PROOF_BATCHES):

@@ -5,8 +5,8 @@
     .snapshot ──► open at its offset ──► headers up to the part ──► headers of the part ──► headers after it, until the
                   (or the log's start)   what is open there         what begins, markers    marker of each open one
 
-Transactions that are open at the end of the log are in the ``.snapshot`` of the last segment as well: then only that
-segment is read for its marker.
+If the ``.snapshot`` of the last segment also lists a transaction as open, its marker can only be in that segment: no
+other segment is read for it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def has_state(segments: Sequence[Segment], number: int) -> bool:
 
 
 def _snapshot_of(segments: Sequence[Segment], number: int) -> Segment | None:
-    """Return the segment whose ``.snapshot`` is that of the start of this one."""
+    """Return the segment whose ``.snapshot`` describes the start of this segment; None if it does not exist."""
     before, segment = segments[number - 1 : number + 1]
     found = before if before.is_tiered else segment
     return found if ".snapshot" in found.suffixes or (found.is_tiered and found.suffixes) else None
@@ -68,7 +68,7 @@ class _PartSearch(TransactionSearch):
             self.scan_on(segment)
         if isinstance(parts[0], SegmentPart) and parts[0].start:
             self.scan_on(part_between(parts[0].whole, 0, parts[0].start))
-        self.aborted.clear()  # they ended before
+        self.aborted.clear()  # these transactions ended before the parts
         for part in parts:
             self.scan_on(part)
         self._after(parts[-1], last)
@@ -98,7 +98,7 @@ class _PartSearch(TransactionSearch):
         return self.snapshot_of(found) or {} if found is not None else {}
 
     def _until_none_is_open(self, segment: Segment) -> None:
-        """Read on while something is open; later transactions do not matter."""
+        """Read a segment until every open transaction has ended; later transactions do not matter."""
         if not self.open or self.error is not None:
             return
         watched = dict(self.open)

@@ -1,8 +1,8 @@
-"""From an offset or a time to a place in a segment, by its indexes or by headers alone.
+"""Search of a segment for an offset or a time, by its indexes or by headers alone.
 
 ::
 
-    timestamp ──► .timeindex ──► offset ──► .index ──► position ──► headers from there on ──► the batch
+    timestamp ──► .timeindex ──► offset ──► .index ──► position ──► headers from there ──► the batch
                   (a hint)                  (a hint)   checked
 
 An index is a hint. It is compared with the log, and if they differ, the log is right: headers are then read from the
@@ -46,7 +46,7 @@ class RecordPlace(NamedTuple):
 
 
 class SegmentSeek:
-    """Places in one segment."""
+    """Search for places in one segment."""
 
     def __init__(
         self,
@@ -77,18 +77,18 @@ class SegmentSeek:
 
     @cached_property
     def _last_entries(self) -> tuple[HeaderWalk, int, int] | None:
-        """A walk over the last entries of a remote file, which most seeks are for; its start, and its first offset."""
+        """Walk over the last entries of a remote file, where most seeks lead, with its start and its first offset."""
         walk = last_entries(self.base_offset, self.file) if self.file.is_remote else None
         header = None if walk is None else next(walk, None)
         return None if walk is None or header is None else (walk, header.position, header.base_offset)
 
     def offset(self, target: int) -> BatchHeader | None:
-        """Return the first batch whose last offset is at least `target`; None if it is after this segment."""
+        """Return the first batch whose last offset is at least `target`; None if `target` is after this segment."""
         return self._hop(target).find_offset(target)
 
     def timestamp(self, target: int, start_offset: int = 0) -> RecordPlace | None:
-        """Return the first record from `start_offset` on whose timestamp is at least `target`, in ms, as Kafka's
-        ListOffsets finds it (FileRecords.searchForTimestamp); otherwise None in this segment."""
+        """Return the first record at or after `start_offset` whose timestamp is at least `target`, in ms, as Kafka's
+        ListOffsets does (FileRecords.searchForTimestamp); None if this segment has no such record."""
         walk = self._hop(max(start_offset, self._before(target)))
         while header := walk.find_timestamp(target):
             for record in self._records(header):
@@ -119,8 +119,8 @@ class SegmentSeek:
         return HeaderWalk(self.file, position=entry.position)
 
     def _contradiction(self, entry: OffsetPosition) -> str:
-        """Return an entry's error by the log: a batch must begin there, and this or a later one must end with its
-        offset."""
+        """Return how the log contradicts an entry: a batch must begin at its position, and this or a later batch must
+        end with its offset."""
         if entry.position >= self.file.size:
             return f"position {entry.position} is not in the log, which has {self.file.size} bytes"
         walk = HeaderWalk(self.file, position=entry.position)
@@ -132,11 +132,11 @@ class SegmentSeek:
         except RecordpressError as error:
             return f"the bytes at position {entry.position} of the log are not a batch: {error.message}"
         if not is_indexed:
-            return f"no batch from position {entry.position} of the log on ends with offset {entry.offset}"
+            return f"no batch at or after position {entry.position} of the log ends with offset {entry.offset}"
         return ""
 
     def _is_indexed(self, header: BatchHeader, entry: OffsetPosition) -> bool:
-        """Return whether an index entry fits a batch; brokers up to 0.11 wrote another offset than its last one."""
+        """Return whether an index entry fits a batch; brokers up to 0.11 wrote an offset other than its last."""
         if header.last_offset == entry.offset:
             return True
         if header.position != entry.position:
@@ -146,7 +146,7 @@ class SegmentSeek:
         return first <= entry.offset
 
     def _before(self, target: int) -> int:
-        """Return an offset up to which no record has a timestamp of `target` or later, by the time index."""
+        """Return an offset up to which, by the time index, no record has a timestamp of `target` or later."""
         times = self.time_index
         # strictly before: entries that share a timestamp cannot be distinguished
         entry = times.lookup(target - 1) if times is not None else None
@@ -169,7 +169,7 @@ class SegmentSeek:
         try:
             return self.offset(offset)
         except CorruptRecordError:
-            return None  # reading on to there reports it
+            return None  # reported when the damage is read
 
     # --- files ------------------------------------------------------------------------------------------------------
 

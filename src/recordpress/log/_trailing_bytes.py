@@ -1,21 +1,21 @@
 """Bytes after the last complete entry of a segment: left by a crash, or damage.
 
-Kafka's readers take every entry that does not fit into the rest of the data for a cut one, so a length field that is
+Kafka's readers treat every entry that does not fit into the rest of the data as truncated, so a length field that is
 damaged in mid-file makes all entries after it vanish without an error. The rules here:
 
 ======================  =====================================================================================
 a segment that is not   nothing may follow its last complete entry
 its partition's last
 zeros                   the tail of a file that was preallocated: the segment ends there
-one entry, cut          by its header it continues after the end of the file, and none of the rules below
-                        objects: the segment ends there
-damage                  there are more bytes than a produce request can have (socket.request.max.bytes is 100 MiB);
-                        or the checksum is right for the bytes that are there, so that only the length is wrong;
-                        or an intact entry with a later offset is found among them
+one entry, cut          by its header, it continues after the end of the file, and none of the rules below
+                        applies: the segment ends there
+damage                  more bytes follow than a produce request can have (socket.request.max.bytes is 100 MiB);
+                        or the checksum is right for these bytes, so that only the length is wrong;
+                        or an intact entry with a later offset is found among these bytes
 ======================  =====================================================================================
 
-A cut, uncompressed entry that holds a record whose value is itself an intact batch with a later offset is also called
-damage: a false error is better than a loss.
+A cut, uncompressed entry also counts as damage if a record's value in it is an intact batch with a later offset: a
+false error is better than a loss.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Tail: TypeAlias = Literal["", "cut", "zeros"]
 
 
 _STEP = 8 << 20  # of one read: large enough to hide its fixed costs
-_LARGEST_CUT = 104857600  # socket.request.max.bytes, unless the broker is configured otherwise
+_LARGEST_CUT = 104857600  # default of a broker's socket.request.max.bytes
 
 
 def tail_of(file: RandomAccessFile, position: int, size: int, next_offset: int | None, complete: bool) -> Tail:
@@ -68,7 +68,7 @@ def _refuse_damage(walk: HeaderWalk, next_offset: int | None) -> None:
     if walk.search(position + 1, first, min(first + INT32_MAX, INT64_MAX)):
         raise _damage(f"{beyond}, but an intact entry with a later offset begins at byte {walk.position}", position)
     if walk.gave_up:  # a truncated entry does not look like thousands of headers
-        raise _damage(f"{beyond}, and too much in it looks like entries to rule them out", position)
+        raise _damage(f"{beyond}, and too many places in it look like entries to check all of them", position)
 
 
 def _damage(message: str, position: int) -> CorruptRecordError:

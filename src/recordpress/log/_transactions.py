@@ -1,19 +1,19 @@
 """Aborted and open transactions of a partition.
 
 A consumer with isolation.level=read_committed (KIP-98) omits the records of aborted transactions, and ends before
-the first record of an open one: at the last stable offset.
+the first record of an open transaction: at the last stable offset.
 
 ::
 
     .txnindex of a segment ─┐
                             ├─► aborted transactions
     headers ──► markers ────┘
-       └──────────────────────► open ones
+       └──────────────────────► open transactions
 
-A segment without aborts has no index, and neither has one that was copied without it; an index may have lost its end,
-or be padded with zeros. Only the markers are certain, so all headers of a local log are read, and indexes are compared
-with them. The indexes of a remote log are trusted if each segment has one; what is open at the start of the last
-segment is in its ``.snapshot``.
+A segment without aborts has no index, nor has a segment that was copied without it; an index may have lost its end, or
+be padded with zeros. Only the markers are certain, so all headers of a local log are read, and indexes are compared
+with them. The indexes of a remote log are trusted if each segment has one; the ``.snapshot`` of the last segment lists
+the transactions that are open at its start.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Isolation(NamedTuple):
     aborted: tuple[AbortedTxn, ...]  # in the order of their markers
     last_stable_offset: int | None  # the first offset of the earliest transaction that is open at the end
     error: RecordpressError | None  # the damage that ended the search; transactions open there count as open
-    findings: tuple[Finding, ...]  # indexes that are damaged
-    beyond: tuple[AbortedTxn, ...] = ()  # of the indexes, with markers after the end of the log
+    findings: tuple[Finding, ...]  # damaged or wrong indexes
+    beyond: tuple[AbortedTxn, ...] = ()  # in the indexes, with markers after the end of the log
     aborted_batches: frozenset[tuple[str, int]] | None = None  # file and position, where offsets do not ascend
 
 
@@ -101,9 +101,9 @@ class TransactionSearch:
     error: RecordpressError | None = None
     findings: list[Finding] = field(default_factory=list)
     markers: set[tuple[int, int]] = field(default_factory=set)  # ABORT: producer id and offset
-    beyond: list[AbortedTxn] = field(default_factory=list)  # of an index; the log ends before their markers
+    beyond: list[AbortedTxn] = field(default_factory=list)  # in an index; the log ends before their markers
     is_remote: bool = False
-    descends: bool = False  # offsets of the headers that were read
+    descends: bool = False  # whether offsets of the headers that were read go back
     _reached: int | None = None
 
     def run(self) -> Isolation:
@@ -137,19 +137,19 @@ class TransactionSearch:
             self.findings.append(Finding.of_error(error))
             return None
         if any(transaction.first_offset >= transaction.last_offset for transaction in found):
-            message = "a transaction that ends before it begins: the file is damaged, or padded with zeros"
+            message = "a transaction ends before it begins: the file is damaged, or padded with zeros"
             self.findings.append(Finding(name, None, None, None, "transaction index", message))
             return None
         return found
 
     def _latest(self) -> int:
-        """Return the number of the last segment whose markers must be read: at most that with the watermark."""
+        """Return the number of the last segment whose markers must be read: at most the segment with the watermark."""
         if self.high_watermark is None:
             return len(self.segments) - 1
         return max(bisect_right([segment.base_offset for segment in self.segments], self.high_watermark) - 1, 0)
 
     def nearest_snapshot(self, number: int) -> int:
-        """Return the last segment, up to this one, with a snapshot at its start, which becomes `open`."""
+        """Set `open` from the last snapshot at the start of a segment up to this one; return the segment's number."""
         for at in range(number, 0, -1):
             before, segment = self.segments[at - 1 : at + 1]
             if (found := self.snapshot_of(before if before.is_tiered else segment)) is not None:
@@ -171,24 +171,24 @@ class TransactionSearch:
         return {producer_id: first for producer_id, first in first_offsets if first >= 0}
 
     def _compare(self, segment: SegmentLike, index: list[AbortedTxn], next_offset: int) -> None:
-        """Add the transactions that only the index has, except those that the log contradicts up to next_offset."""
+        """Add the transactions that only the index has, unless the log up to `next_offset` contradicts them."""
         known = {(transaction.producer_id, transaction.last_offset) for transaction in self.aborted}
         for transaction in index:
             place = (transaction.producer_id, transaction.last_offset)
             name = f"{segment.base_offset:020}{TXN_INDEX_FILE_SUFFIX}"
             if transaction.last_offset >= next_offset:
-                # what of it is in the log is open there, and an offset that is wrong must not hide what follows
+                # its records in the log count as open, and a wrong offset must not hide the records after it
                 self.beyond.append(transaction)
                 message = f"the log ends before offset {place[1]}, where a marker of producer {place[0]} should be"
                 self.findings.append(Finding(name, None, None, place[1], "transaction index", message))
             elif place not in self.markers:
-                message = f"no ABORT marker of producer {place[0]} is in the log at offset {place[1]}"
+                message = f"the log has no ABORT marker of producer {place[0]} at offset {place[1]}"
                 self.findings.append(Finding(name, None, None, place[1], "transaction index", message))
             elif place not in known:
                 self.aborted.append(transaction)
 
     def scan(self, segment: SegmentLike) -> int:
-        """Scan the log; return the offset after the last batch, otherwise 0."""
+        """Scan a segment; return the offset after its last batch, or 0 if it has no batches."""
         with segment.records() as file:
             walk = file.headers()
             try:
@@ -200,7 +200,7 @@ class TransactionSearch:
             return walk.next_offset or 0
 
     def note_order(self, walk: HeaderWalk) -> None:
-        """Record whether the offsets of these headers go back behind earlier ones."""
+        """Record whether the offsets of these headers go back behind earlier offsets."""
         if walk.extent is not None:
             self.descends |= walk.descends or (self._reached is not None and walk.extent[0] < self._reached)
             self._reached = max(walk.extent[1], self._reached or 0)
@@ -221,8 +221,8 @@ class TransactionSearch:
 
 
 def is_abort(header: BatchHeader, file: FileRecords) -> bool:
-    """Return whether a control batch is an ABORT marker, by its first record; a cleaned one is not. A bad one is an
-    error when its records are read.
+    """Return whether the first record of a control batch is an ABORT marker. A batch that compaction emptied has no
+    marker; damage raises an error when the records are read.
     """
     try:
         with located(header.position, file.path):
