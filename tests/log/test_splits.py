@@ -174,7 +174,7 @@ def test_offsets_that_are_too_many_for_tasks_of_so_few(tmp_path: Path) -> None:
     data = recordpress.write_records([b"a"]) + recordpress.write_records([b"b"], base_offset=(1 << 40) - 1)
     (directory / f"{0:020d}.log").write_bytes(data)
     partitions = recordpress.open_log(directory).partitions
-    with pytest.raises(recordpress.InvalidArgumentError, match="take 1048576 or more") as caught:
+    with pytest.raises(recordpress.InvalidArgumentError, match="use 1048576 or more") as caught:
         splits.plan(partitions, 1 << 30, most_offsets=10)
     assert caught.value.field == "most_offsets"
     assert len(splits.plan(partitions, 1 << 30, most_offsets=1 << 36)) == 16

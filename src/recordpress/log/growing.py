@@ -62,7 +62,7 @@ def readable_end(partition: Partition, *, with_active: bool, committed: bool, sk
 
 
 def segment_ranges(partition: Partition, start: int, end: int) -> list[SegmentRange]:
-    """Return the segments with these offsets."""
+    """Return the range of offsets to read from each segment."""
     bases = [segment.base_offset for segment in partition.segments]
     first = max(bisect_right(bases, start) - 1, 0)
     found = []
@@ -75,8 +75,8 @@ def segment_ranges(partition: Partition, start: int, end: int) -> list[SegmentRa
 
 
 def after_gap(partition: Partition, offset: int) -> int:
-    """Return the first offset of the following segment if no record of the one before has this offset or a later one,
-    else the offset."""
+    """Return the base offset of the next segment if the segment before it has no record at or after `offset`; otherwise
+    return `offset`."""
     bases = [segment.base_offset for segment in partition.segments]
     number = bisect_right(bases, offset)
     if not 0 < number < len(bases):
@@ -85,7 +85,7 @@ def after_gap(partition: Partition, offset: int) -> int:
 
 
 def end_by_bytes(part: SegmentRange, most_bytes: int) -> tuple[int, int]:
-    """Return the offset after about this many bytes of a segment, and their number; without an index, of all bytes."""
+    """Return the offset after about `most_bytes` of a segment, and their number; without an index, after all bytes."""
     size = size_of(part.segment)
     index = offset_index_of(part.segment)
     if index is None or not len(index):
@@ -94,7 +94,7 @@ def end_by_bytes(part: SegmentRange, most_bytes: int) -> tuple[int, int]:
     until = index.lookup(part.end).position if part.end <= index[-1].offset else size
     if until - begin <= most_bytes:
         return part.end, until - begin
-    # an entry has the last offset of the batch that begins at its position: that of the one before ends in time
+    # an entry has the last offset of the batch at its position: the batch of the previous entry ends in time
     number = bisect_right(index, begin + most_bytes, key=lambda entry: entry.position) - 2
     for entry in index[max(number, 0) :]:
         if part.start <= entry.offset < part.end - 1:
@@ -117,7 +117,7 @@ def ends_by_offsets(ranges: dict[Key, tuple[int, int]], most: int) -> dict[Key, 
 def ends_by_segments(
     readable: dict[Key, tuple[Partition, int, int]], *, most_files: int | None = None, most_bytes: int | None = None
 ) -> dict[Key, int]:
-    """Take segments up to a limit, the oldest first; the first segment counts even if it is too large."""
+    """Take segments up to a limit, the oldest first; the first segment is taken even if it is too large."""
     parts = {key: segment_ranges(*one) for key, one in readable.items()}
     ends = {key: first for key, (_, first, _) in readable.items()}
     waiting = [_next_in_age(key, found, 0) for key, found in parts.items() if found]
@@ -140,7 +140,7 @@ def ends_by_segments(
 
 
 def _next_in_age(key: Key, parts: Sequence[SegmentRange], number: int) -> tuple[float, int, Key, int]:
-    """Order segments by the time when they were written; of the same time, take the partition that lags most first."""
+    """Return a sort key: segments are ordered by their time of writing; at the same time, by how far partitions lag."""
     return parts[number].segment.modified or 0.0, number - len(parts), key, number
 
 

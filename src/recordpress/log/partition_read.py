@@ -1,8 +1,8 @@
-"""The bytes that a broker reads for a fetch: of one segment, from the batch with an offset.
+"""The bytes that a broker reads for a fetch: from one segment, starting at the batch with an offset.
 
 ::
 
-    offset ──► the segment ──► its offset index (a hint) ──► headers ──► the first batch that ends with it or later
+    offset ──► the segment ──► its offset index (a hint) ──► headers ──► the first batch that ends there or later
                                                                                │
                                           bytes up to a limit, which that batch may exceed ◄──┘
 
@@ -47,10 +47,10 @@ class LogRead(NamedTuple):
 
 
 class MemorySegment:
-    """A record set in memory in the place of a segment."""
+    """Record set in memory that takes the place of a segment."""
 
     base_offset = 0
-    is_last = True  # also one that is not may end in a truncated entry
+    is_last = True  # every record set in memory may end in a truncated entry
     is_tiered = False
 
     def __init__(self, data: Buffer) -> None:
@@ -82,7 +82,7 @@ class _MemoryFile(RandomAccessFile):
 
 
 class PartitionRead:
-    """A partition as a broker reads it: to the first impossible entry, where its recovery would cut the log."""
+    """A partition as a broker reads it: up to the first impossible entry, where its recovery would cut the log."""
 
     def __init__(self, segments: Iterable[SegmentLike], start_offset: int | None = None) -> None:
         self._segments: Sequence[SegmentLike] = tuple(segments)
@@ -106,13 +106,13 @@ class PartitionRead:
         self.end_offset = max(self.start_offset, segment.base_offset if found is None else found)
 
     def read(self, offset: int, max_bytes: int, minimum_one_batch: bool, end_offset: int | None = None) -> LogRead:
-        """Return what a fetch from an offset reads."""
+        """Return the result of a fetch that starts at an offset."""
         until = self.end_offset if end_offset is None else min(end_offset, self.end_offset)
         if offset >= until:
             return LogRead(b"")
         floor = max(bisect_right([segment.base_offset for segment in self._segments], offset) - 1, 0)
         while floor and self._segments[floor - 1].base_offset == self._segments[floor].base_offset:
-            floor -= 1  # record sets in memory, whose name has no offset
+            floor -= 1  # record sets in memory all have base offset 0
         for number in range(floor, len(self._segments)):
             with self._segments[number].open() as file:
                 found = self._read_segment(number, file, offset, max_bytes, minimum_one_batch, until)
@@ -121,7 +121,7 @@ class PartitionRead:
         return LogRead(b"")
 
     def isolation(self, high_watermark: int) -> Isolation:
-        """Return the aborted transactions, and the last stable offset below a high watermark, also after damage."""
+        """Return the aborted transactions, and the last stable offset below a high watermark, even after damage."""
         found = isolation_of(self._segments, skip=True, high_watermark=high_watermark)
         stable = high_watermark if found.last_stable_offset is None else found.last_stable_offset
         return found._replace(
@@ -168,8 +168,8 @@ class PartitionRead:
 
 
 def _upper_slot(index: Sequence[OffsetPosition], position: int) -> int:
-    """Search as AbstractIndex.smallestUpperBoundSlotFor: an entry for the position itself counts only if the search
-    meets it."""
+    """Search like AbstractIndex.smallestUpperBoundSlotFor: an entry at the position itself counts only if the search
+    happens to meet it."""
     last = len(index) - 1
     warm = max(0, last - _WARM_ENTRIES)
     if index[warm].position < position:

@@ -6,11 +6,12 @@
     (open_log)     small segments packed     pickled, and sent       _part
                    large ones cut            to other processes      _part_isolation: read_committed
 
-For a plan names and sizes are read, and on this machine the last entries of offset indexes, but no segment that has
-one; of one without, the last headers, or all if it is truncated. With a range of offsets, on this machine, the first
-and the last headers of a few segments next to it are read, and the first offsets of those after it. Where a part begins
-is found by its reader, and so is where the segments before a split end, of which `_log_order` finds those that may
-reach into it. An offset by time or `most_offsets` costs a partition headers. A door for `recordpress.spark`.
+A plan reads names and sizes and, on this machine, the last entries of offset indexes; it reads the last headers of a
+segment only if its index is missing or ends long before, or all headers if the segment is truncated. With a range of
+offsets, on this machine, the first and last headers of a few segments next to the range are read, and the first offsets
+of later segments. The reader of a split finds where its first part begins, and where the segments before the split end;
+`_log_order` finds the segments that may reach into it. An offset by time, and `most_offsets`, need headers of a
+partition. A door for `recordpress.spark`.
 """
 
 from __future__ import annotations
@@ -68,12 +69,12 @@ __all__ = [
 ]
 
 
-_MOST_CUTS = 1 << 20  # of one split: Spark cannot plan more tasks (each has objects of some kilobytes on the driver)
+_MOST_CUTS = 1 << 20  # of one split: Spark cannot plan more tasks (each takes some kilobytes on the driver)
 
 
 @dataclass(frozen=True, slots=True)
 class LogSplit:
-    """Segments of one partition that follow one another; the first and the last may be cut."""
+    """Consecutive segments of one partition; the first and the last may be cut."""
 
     topic: str | None
     partition: int | None
@@ -82,7 +83,7 @@ class LogSplit:
     places: tuple[tuple[FileSystem, str], ...]
     start: int = 0
     end: int | None = None
-    start_place: EntryPlace | None = None  # where the first batch from the byte `start` on begins, if it was looked for
+    start_place: EntryPlace | None = None  # of the first batch at or after the byte `start`, if it was looked up
     end_place: EntryPlace | None = None
     start_offset: int | None = None
     end_offset: int | None = None
@@ -92,7 +93,7 @@ class LogSplit:
     others: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
 
     def located(self) -> Partition:
-        """Return a partition of these segments and parts of segments, none of which is empty."""
+        """Return a partition of these segments and parts of segments, without empty parts."""
         last = len(self.segments) - 1
         parts = [
             part_of(
@@ -121,12 +122,12 @@ class LogSplit:
         return isolation_of_part(self._whole(), parts.segments, skip=skip)
 
     def reached(self, parts: Partition, check_crcs: bool = False) -> Frontier:
-        """Return how far other splits read the partition."""
+        """Return how far other splits read the preceding segments."""
         first = parts.segments[0] if parts.segments else self.segments[0]
         before = (*self.before, *(one for one in self.segments if one.base_offset < first.base_offset))
         ends = [first.extent_before[1] if isinstance(first, SegmentPart) and first.extent_before else None]
         for one in before:
-            with suppress(FileNotFoundError):  # its reader reports it
+            with suppress(FileNotFoundError):  # reported when the segment is read
                 ends.append(end_of(one))
         next_offset = max((end for end in ends if end is not None), default=None)
         return Frontier(next_offset, lambda: self._earlier(first), check_crcs)
@@ -142,7 +143,7 @@ class LogSplit:
         return found
 
     def without_deleted_segments(self) -> tuple[LogSplit | None, list[Finding]]:
-        """Return the split without the files that were deleted since it was planned; None if all were."""
+        """Return the split without the files that were deleted since it was planned; None if all files were."""
         kept = tuple(one for one in self.segments if one.filesystem.find(one.path))
         findings = [
             Finding(one.url, None, one.size, one.base_offset, "failOnDataLoss", "the file is gone: it is not read")
@@ -165,7 +166,7 @@ class LogSplit:
         return there, findings
 
     def continues(self, other: LogSplit) -> bool:
-        """Return whether both can be one split, as this one's segments are next."""
+        """Return whether both can be one split, given that the segments of this split come next."""
         is_same = (self.url, self.start_offset, self.end_offset) == (other.url, other.start_offset, other.end_offset)
         return is_same and not self.start and not self.is_continued
 
@@ -173,7 +174,7 @@ class LogSplit:
 TaskSplits = tuple[LogSplit, ...]
 
 
-_MIN_REMAINDER = 16  # less than this part of a task is not worth another opening of a file
+_MIN_REMAINDER = 16  # less than a sixteenth of a task is not worth opening a file once more
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -208,7 +209,7 @@ def _with_files(split: LogSplit, partition: Partition) -> LogSplit:
 
 
 class _Packer:
-    """Puts splits that follow one another together, as long as they fit."""
+    """Packer of consecutive splits into tasks, as long as they fit."""
 
     def __init__(self, most_bytes: int, most_offsets: int | None) -> None:
         self.most_bytes, self.most_offsets = most_bytes, most_offsets
@@ -228,7 +229,7 @@ class _Packer:
 
     @property
     def room(self) -> int:
-        """How many bytes of a segment go into this task, or into the next one, if only a crumb would fit."""
+        """Number of bytes of a segment that fit into this task, or into the next task if little room is left."""
         left = self.most_bytes - self._bytes
         return left if self._tasks and left > self.most_bytes // _MIN_REMAINDER else self.most_bytes
 
@@ -259,8 +260,8 @@ def _one(run: list[LogSplit]) -> LogSplit:
 def _splits_of(
     partition: Partition, start: int | None, end: int | None, with_offsets: bool, committed: bool
 ) -> Iterator[tuple[LogSplit, int | None]]:
-    """Yield the smallest splits of a partition that are not parts of segments, each with the maximum number of its
-    offsets, if that is requested and known."""
+    """Yield the smallest splits of a partition that consist of whole segments, each with its maximum number of offsets
+    if this is requested and known."""
     segments = partition.segments
     places = tuple(dict.fromkeys((one.filesystem, one.directory) for one in segments))
     passed = OverlapCandidates()
@@ -273,15 +274,15 @@ def _splits_of(
             partition.topic, partition.partition, partition.url, kept, places, start_offset=start,
             end_offset=end, before=passed.may_reach(kept[0].base_offset), size=size,
         )  # fmt: skip
-        # what may overlap is read from its first segment on
+        # base offset of the next segment; None at the end of the partition
         until = segments[run.stop].base_offset if run.stop < len(segments) else None
         yield split, _offsets_in(split, partition, until) if with_offsets and len(kept) == 1 else None
         for segment in () if until is None else kept:
             passed.add(segment)
 
 
-# On this machine, of the segments that their names put outside a range, the nearest ones are examined; of earlier ones
-# the indexes, of later ones the first offsets.
+# On this machine, the nearest segments that are outside a range by their names are examined; of earlier segments, only
+# the indexes, of later segments, only the first offsets.
 
 
 def _is_before(segments: Sequence[Segment], run: range, start: int | None) -> bool:
@@ -311,13 +312,13 @@ def _is_after(segments: Sequence[Segment], run: range, end: int | None) -> bool:
 
 def _extents(segments: Sequence[Segment]) -> Iterator[Extent]:
     for segment in segments:
-        with suppress(OSError, RecordpressError):  # its reader reports it
+        with suppress(OSError, RecordpressError):  # reported when the segment is read
             if (extent := extent_of(segment)) is not None:
                 yield extent
 
 
 def _runs(segments: Sequence[Segment], committed: bool) -> Iterator[range]:
-    """Yield the segments one by one; for read_committed, a segment without state after it goes with the next."""
+    """Yield a run for each segment; for read_committed, join a segment with the next if no snapshot is between them."""
     first = 0
     for number in range(1, len(segments)):
         if not committed or has_state(segments, number):
@@ -335,8 +336,8 @@ def _cut(split: LogSplit, offsets: int | None, packer: _Packer, whole_segments: 
         count = max(-(-offsets // packer.most_offsets), by_size)
         if count > _MOST_CUTS:
             raise InvalidArgumentError(
-                f"most_offsets (maxRecordsPerPartition) of {packer.most_offsets} makes {count} tasks of {offsets} "
-                f"offsets of {split.url}: take {-(-offsets // _MOST_CUTS)} or more",
+                f"most_offsets (maxRecordsPerPartition) of {packer.most_offsets} would cut {offsets} offsets of "
+                f"{split.url} into {count} tasks: use {-(-offsets // _MOST_CUTS)} or more",
                 field="most_offsets",
             )
         yield from _cut_by_offset(split, offsets, count)
@@ -382,9 +383,9 @@ def _offsets_in(split: LogSplit, partition: Partition, following: int | None) ->
 
 
 def offset_of_timestamp(partition: Partition, timestamp: int) -> int | None:
-    """Return the first offset whose timestamp is at least this one, as a broker's ListOffsets finds it.
+    """Return the first offset whose timestamp is at least `timestamp`, as a broker's ListOffsets does.
 
-    Time indexes are used in stores; on this machine headers are read."""
+    In stores, time indexes are used; on this machine, headers are read."""
     for segment in partition.segments:
         by_indexes = not is_checked(segment)
         if by_indexes and segment is not partition.segments[-1] and _ends_before(segment, timestamp):
@@ -428,8 +429,8 @@ def read_split(
 def batches_in(
     split: LogSplit, *, findings: list[Finding], on_corrupt: OnCorrupt = "raise", check_crcs: bool = False
 ) -> Iterator[tuple[FileRecords, BatchHeader]]:
-    """Yield the batches of a split that have records there, by their headers, each with its file, while that is
-    open."""
+    """Yield the headers of the batches that have records in a split, each with its file, which is open until the next
+    is requested."""
     for file, header, windows in _placed_in(split, findings, on_corrupt, check_crcs):
         is_before = split.start_offset is not None and header.last_offset < split.start_offset
         if (windows is None or windows) and not is_before and not _begins_after(header, split.end_offset):
@@ -451,8 +452,8 @@ def _placed_in(
 
 
 def digests_of(splits: Sequence[LogSplit], joined: bool) -> list[tuple[int, int, str]]:
-    """Return base offset, number of records (without control records) and `RecordDigest` of each segment; or of all
-    together, if `joined`. Records of segments that overlap are counted once."""
+    """Return base offset, number of records (without control records) and `RecordDigest` of each segment; if `joined`,
+    of all segments together. Records of overlapping segments are counted once."""
     digest, found = RecordDigest(), []
     for split in splits:
         parts = split.located()
@@ -467,7 +468,7 @@ def digests_of(splits: Sequence[LogSplit], joined: bool) -> list[tuple[int, int,
 
 
 def _digest_of(segment: Segment, file: FileRecords, reached: Frontier, digest: RecordDigest) -> None:
-    """Add the records of a segment, batch by batch only from the first chunk on in which offsets go back."""
+    """Add the records of a segment by chunks; batch by batch from the first chunk in which offsets go back."""
     end = reached.next_offset
     for position, chunk in file.chunks():
         after = _end_if_ascending(chunk, end)
@@ -489,7 +490,7 @@ def _digest_of(segment: Segment, file: FileRecords, reached: Frontier, digest: R
 
 
 def _end_if_ascending(chunk: memoryview, end: int | None) -> int | None:
-    """Return the offset after the last batch; None if one begins before `end`, the offset after its predecessor."""
+    """Return the offset after the last batch; None if a batch begins before the end of its predecessor."""
     for batch in read_batches(chunk):
         first = summarize_records(batch)[2] if is_wrapper(batch) else batch.base_offset
         if end is not None and first < end:
@@ -499,5 +500,5 @@ def _end_if_ascending(chunk: memoryview, end: int | None) -> int | None:
 
 
 def _begins_after(header: BatchHeader, end_offset: int | None) -> bool:
-    """Return whether a batch begins at the end or later; a v0/v1 wrapper's header does not show where it begins."""
+    """Return whether a batch begins at `end_offset` or later, which the header of a v0/v1 wrapper does not show."""
     return end_offset is not None and header.base_offset >= end_offset and not is_wrapper(header)
