@@ -296,7 +296,7 @@ def test_one_commit_of_each_number(store: str, others: int, s3: S3Server, monkey
     # of boto3, the request itself is late
     place, name = (_arrow.ArrowFileSystem, "create_new") if store == "boto3" else (_publish, "add_commit")
     interrupted(place, name, False, other, monkeypatch)
-    with pytest.raises(recordpress.StorageError, match="another job committed since this one read the log"):
+    with pytest.raises(recordpress.StorageError, match="another job committed since this job read the log"):
         first.commit(of_first)
     first.abort(of_first)
     s3.refuses_conditions = False

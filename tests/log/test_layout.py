@@ -132,7 +132,7 @@ def test_what_a_broker_is_about_to_remove_is_named(logs: Path) -> None:
         "-delete": "awaits deletion",
         "-future": "being moved",
         "-stray": "no longer belongs",
-        "0a" * 4: "not finished",
+        "0a" * 4: "unfinished copy",
         "9.log": "20 digits",
         "-cache": "not the name of a partition",
         "empty-3": "no segment",
@@ -309,7 +309,7 @@ def test_a_chunk_that_is_shorter_than_the_manifest_says(tmp_path: Path) -> None:
     path = tiered(tmp_path / f"t-{ID}" / "0", 0, data, {}, compress=True)
     index = json.loads(path.read_text())["chunkIndex"]
     changed(path, chunkIndex={**index, "originalFileSize": len(data) + 50})
-    with pytest.raises(recordpress.CorruptRecordError, match=f"chunk 0 has {len(data)} bytes, but the manifest has"):
+    with pytest.raises(recordpress.CorruptRecordError, match=f"chunk 0 has {len(data)} bytes, not [0-9]+ as"):
         next(recordpress.open_log(tmp_path).read())
 
 

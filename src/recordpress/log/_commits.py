@@ -1,7 +1,7 @@
-"""The commits of a log dir in a store: a numbered series of files, of which only the last one stays.
+"""The commits of a log dir in a store: a numbered series of files, of which only the last is kept.
 
 A job reads the last commit under its lease, and its own commit has the next number. The store creates a file of that
-name for one job only, so a job that lost its lease unnoticed cannot commit: the number exists, or was passed.
+name for one job only, so a job that lost its lease without noticing cannot commit: that number or a higher one exists.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from recordpress._file_names import COMMIT_PREFIX
 from recordpress.errors import StorageError
 from recordpress.files import FileSystem
 
-_LARGEST = 4096  # bytes to read of a commit; ours are far smaller
+_LARGEST = 4096  # bytes to read from a commit; ours are far smaller
 
 
 class Commit(NamedTuple):
-    """Number of a commit, from 1 on, and the name of its job; 0 and "" before the first one."""
+    """Number of a commit, starting at 1, and the name of its job; 0 and "" before the first commit."""
 
     number: int
     job: str
@@ -34,12 +34,12 @@ def add_commit(files: FileSystem, target: str, last: Commit, job: str) -> None:
     number = last.number + 1
     with suppress(FileExistsError):
         files.create_new(_path(files, target, number), job.encode())
-    # the file may be ours although creating it failed: the answer was lost and the library tried again
+    # the file may be ours even if creating it failed: the response was lost and the library retried
     if _job(files, target, number) != job or max(_numbers(files, target)) > number:
         if _job(files, target, number) == job:
             files.fenced(None).delete(_path(files, target, number))
         raise StorageError(
-            "another job committed since this one read the log, which lost its lease: write the rows again",
+            "another job committed since this job read the log and lost its lease: write the rows again",
             file=files.url(_path(files, target, number)),
         )
     for one in _numbers(files, target):

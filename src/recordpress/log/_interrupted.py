@@ -1,7 +1,7 @@
-"""Jobs that are committed, but not carried out completely: files that readers hide.
+"""Jobs that are committed but not completely carried out: readers hide their files.
 
-A job deletes ``_SUCCESS`` before its files appear one by one, and writes it after them. So a log dir that has a staging
-directory, and no ``_SUCCESS``, may hold a part of a job, which the job's journal describes
+A job deletes ``_SUCCESS`` before its files appear one by one, and writes it after them. Therefore, a log dir with a
+staging directory and without ``_SUCCESS`` may hold only part of a job's files; the job's journal lists all of them
 (recordpress.log.publish._journal).
 """
 
@@ -24,8 +24,8 @@ JOURNAL_RULE = "journal of staged segments"
 
 @dataclass(slots=True)
 class Interrupted:
-    """Change of a partition that may be carried out in part: the first offset that it adds, and whether it replaces
-    the files before."""
+    """Change to a partition that may be only partly carried out: the first offset that it adds, and whether it
+    replaces existing files."""
 
     first_offset: int | None = None
     replaces: bool = False
@@ -39,13 +39,13 @@ def interrupted_jobs(files: FileSystem, target: str) -> dict[str, Interrupted]:
     last = last_commit(files, target)
     for path in staged_jobs(files, root):
         if is_committed(files, path, last):
-            with suppress(FileNotFoundError):  # it has ended
+            with suppress(FileNotFoundError):  # the job has ended
                 found |= _changes(files, files.join(path, JOURNAL))
     return found
 
 
 def _changes(files: FileSystem, path: str) -> dict[str, Interrupted]:
-    """Read a journal for the partitions that it changes; a merge changes none for readers."""
+    """Return the partitions that a journal changes; for readers, a merge changes nothing."""
     found: dict[str, Interrupted] = {}
     with files.open(path) as file:
         try:
@@ -71,7 +71,7 @@ def _changes(files: FileSystem, path: str) -> dict[str, Interrupted]:
 
 
 def staged_jobs(files: FileSystem, root: str) -> Iterator[str]:
-    """Return the directories of all jobs."""
+    """Yield the staging directories of all jobs."""
     with suppress(FileNotFoundError):
         for info in files.list(root):
             if info.is_directory and not info.is_link:
@@ -79,7 +79,7 @@ def staged_jobs(files: FileSystem, root: str) -> Iterator[str]:
 
 
 def is_committed(files: FileSystem, path: str, last: Commit) -> bool:
-    """Return whether the job in a staging directory was committed, if `last` is the last commit."""
+    """Return whether the job in a staging directory was committed, given the last commit."""
     if not isinstance(files, LocalFileSystem):
         return files.name(path) == last.job
     return files.find(files.join(path, JOURNAL)) is not None

@@ -1,4 +1,4 @@
-"""Files of JSON lines, which are written and read in chunks: their size has no limit, that of a line has one."""
+"""Files of JSON lines, written and read in chunks: the size of a line is limited, the size of a file is not."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from recordpress.errors import CorruptRecordError
 from recordpress.files import RandomAccessFile, Writer
 
-_CHUNK = 1 << 20  # bytes of one write and of one read, and the most of a line
+_CHUNK = 1 << 20  # bytes of one write or one read, and maximum of a line
 
 
 def write_lines(writer: Writer, values: Iterable[Any]) -> None:
-    """Write each value as one line; raise a ValueError for one that `read_lines` would refuse."""
+    """Write each value as one line; raise ValueError for a line that `read_lines` would reject."""
     encode = json.JSONEncoder(separators=(",", ":"), check_circular=False, default=list).encode
     chunk: list[bytes] = []
     size = 0
@@ -30,8 +30,7 @@ def write_lines(writer: Writer, values: Iterable[Any]) -> None:
 
 
 def read_lines(file: RandomAccessFile, rule: str) -> Iterator[Any]:
-    """Yield the value of each line; raise a CorruptRecordError for a line that is not JSON, is too long or
-    truncated."""
+    """Yield the value of each line; raise CorruptRecordError for a line that is not JSON, too long or truncated."""
     decode = json.JSONDecoder().decode
     position, rest = 0, b""
     while position < file.size:

@@ -2,12 +2,12 @@
 
 ::
 
-    <log dir>/orders-0/00000000000000012345.log                 a broker's
+    <log dir>/orders-0/00000000000000012345.log                 a broker's directory
     backup/00000000000000012345.log                             a flat folder: its partition is unknown
     <topic>-<topic id>/<partition>/<20 digits>-<uuid>.log       Aiven's tiered storage         (_tiered reads these)
     <topic>-<partition>-<topic id>/<20 digits>-<uuid>.log       Kafka's LocalTieredStorage
 
-Ids are 22 characters of URL-safe base64, which may be ``-`` and ``_``: names that hold one are split by its length.
+Ids are 22 characters of URL-safe base64, which include ``-`` and ``_``: names with an id are split by its length.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from recordpress.log._segment import Partition, Segment, with_last
 from recordpress.log._tiered import MANIFEST_SUFFIX, TieredSegment
 from recordpress.log.findings import Finding
 
-# [0-9]: \d takes the digits of other scripts, too
+# [0-9]: \d would match the digits of other scripts, too
 _LIKE_A_PARTITION = re.compile(r".+-[0-9]+", re.DOTALL)
 SEGMENT_FILE = re.compile(r"(?P<base>[0-9]{20})\.log")
 _ID = r"[A-Za-z0-9_-]{22}"
@@ -35,11 +35,11 @@ _TIERED_TOPIC = re.compile(rf"(?P<topic>.+)-(?P<topic_id>{_ID})", re.DOTALL)
 _LOCAL_TIERED = re.compile(rf"(?P<topic>.+)-(?P<partition>0|[1-9][0-9]{{0,9}})-(?P<topic_id>{_ID})", re.DOTALL)
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,9}")
 
-# LogFileUtils and UnifiedLog: what a broker is doing with files and directories of these names
+# LogFileUtils and UnifiedLog: the state of files and directories with these endings
 _UNFINISHED_FILES = {
     ".deleted": "awaits deletion",
     ".cleaned": "is an unfinished file of the log cleaner",
-    ".swap": "awaits renaming: at its next start a broker replaces segments with it",
+    ".swap": "awaits renaming: a broker replaces segments with it at its next start",
 }
 _UNFINISHED_DIRECTORIES = {
     "-delete": "awaits deletion",
@@ -49,10 +49,10 @@ _UNFINISHED_DIRECTORIES = {
 _UNFINISHED_JOB = "a job has not published all of its files; if it was interrupted, the next write finishes it"
 _MOST_IN_GROUP = 256  # directories that one thread lists, page by page; chosen, not measured
 _UNUSED = (*_UNFINISHED_FILES, LOG_FILE_SUFFIX)
-_MOST_READINGS = 5  # of a log dir that jobs change between two of them; chosen, not measured
+_MOST_READINGS = 5  # of a log dir that jobs change between the readings; chosen, not measured
 _UNFINISHED_COPY = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
-Wanted: TypeAlias = "Callable[[str, int | None], bool]"  # of a topic and a partition, None if it is not known yet
+Wanted: TypeAlias = "Callable[[str, int | None], bool]"  # takes topic and partition; None: it is not known yet
 
 
 class Layout:
@@ -62,11 +62,11 @@ class Layout:
         self.files = files
         self.root = root
         self.wanted = wanted  # None: all
-        self.unread: set[tuple[str, int | None]] = set()  # what the names of directories say that nobody wants
+        self.unread: set[tuple[str, int | None]] = set()  # topics and partitions of unwanted directories, by name
         self.partitions: list[Partition] = []
         self.skipped: list[Finding] = []
         self._interrupted: dict[str, Interrupted] = {}  # by the name of the partition's directory
-        self._suffixes: dict[tuple[str, ...], tuple[str, ...]] = {}  # each once, for very many segments
+        self._suffixes: dict[tuple[str, ...], tuple[str, ...]] = {}  # one copy of each, for very many segments
 
     # --- directories --------------------------------------------------------------------------------------------
 
@@ -83,7 +83,7 @@ class Layout:
             self._read_children(entries)
 
     def _read_children(self, entries: list[FileInfo]) -> None:
-        """Read the entries of a log dir; read them again if a job of Spark's sink began to publish, or ended."""
+        """Read the entries of a log dir; read them again if a job of Spark's sink began or ended publishing."""
         for _ in range(_MOST_READINGS):
             self.partitions, self.skipped = [], []
             self._interrupted = self._jobs_of(entries)
@@ -93,7 +93,7 @@ class Layout:
             before, entries = _version(entries), self.files.list(self.root)
             if (_version(entries), self._jobs_of(entries)) == (before, self._interrupted):
                 return
-        message = "jobs published while the log was listed: of the last one a part may be missing"
+        message = "jobs published while the log was listed: part of the last job may be missing"
         self.skipped.append(Finding(self.files.url(self.root), None, None, None, SUCCESS, message))
 
     def _jobs_of(self, entries: list[FileInfo]) -> dict[str, Interrupted]:
@@ -133,7 +133,7 @@ class Layout:
                 self._skip(entry, f"{entry.name} holds no segment", "directory name")
 
     def _is_read(self, entry: FileInfo) -> bool:
-        """Return whether an entry of a log dir is the directory of a partition or of a topic that is wanted."""
+        """Return whether an entry of a log dir is the directory of a wanted partition or topic."""
         if suffix := _ending(entry.name, _UNFINISHED_DIRECTORIES):
             self._skip(entry, f"{entry.name} {_UNFINISHED_DIRECTORIES[suffix]}", "directory name")
             return False
@@ -152,7 +152,7 @@ class Layout:
         return False
 
     def _read_partition(self, path: str, name: str, entries: list[FileInfo]) -> bool:
-        """Read a directory with segments, whose name is that of the partition; return False for another directory."""
+        """Read a directory of segments, which is named after its partition; return False for other directories."""
         if any(SEGMENT_FILE.fullmatch(entry.name) for entry in entries):
             topic_partition = self._named(path, name)
             segments, others = self._segments(entries, SEGMENT_FILE)
@@ -170,10 +170,10 @@ class Layout:
         return True
 
     def _without_interrupted(self, path: str, job: Interrupted, segments: list[Segment]) -> list[Segment]:
-        """Leave out what an unfinished job adds."""
+        """Return the segments without the additions of an unfinished job."""
         kept = [one for one in segments if job.first_offset is None or one.base_offset < job.first_offset]
         if len(kept) < len(segments):
-            message = f"{_UNFINISHED_JOB}. Until then its offsets, from {job.first_offset} on, are left out"
+            message = f"{_UNFINISHED_JOB}. Until then, its offsets ({job.first_offset} and higher) are left out"
             self.skipped.append(Finding(self.files.url(path), None, None, job.first_offset, SUCCESS, message))
         return kept
 
@@ -198,14 +198,14 @@ class Layout:
         return (match["topic"], int(name)) if match and _NUMBER.fullmatch(name) else None
 
     def _partitions_of_topic(self, name: str, entries: list[FileInfo]) -> list[FileInfo]:
-        """Return the directories of partitions in a topic's directory of Aiven's tiered storage; none in another."""
+        """Return the partition directories in a topic's directory of Aiven's tiered storage; otherwise []."""
         if not (match := _TIERED_TOPIC.fullmatch(name)):
             return []
         numbers = [entry for entry in entries if entry.is_directory and _NUMBER.fullmatch(entry.name)]
         return [entry for entry in numbers if self._is_wanted([(match["topic"], int(entry.name))])]
 
     def _read_topics(self, topics: dict[str, list[FileInfo]]) -> set[str]:
-        """Read the partitions of topics; return the topics that have some."""
+        """Read the partitions of topics; return the directories of topics that have segments."""
         found = set()
         chosen = [(path, entry) for path, entries in topics.items() for entry in entries]
         groups = [group for entries in topics.values() for group in _groups(entries, entries)]
@@ -229,7 +229,7 @@ class Layout:
     # --- segments -----------------------------------------------------------------------------------------------
 
     def _segments(self, entries: list[FileInfo], pattern: re.Pattern[str]) -> tuple[list[Segment], dict[str, FileInfo]]:
-        """Return the segments, and the files that belong to none, by name."""
+        """Return the segments, and by name the files that belong to no segment."""
         found = {entry.name.removesuffix(LOG_FILE_SUFFIX): entry for entry in entries if pattern.fullmatch(entry.name)}
         siblings: dict[str, list[FileInfo]] = {stem: [] for stem in found}
         others = {}
@@ -255,7 +255,7 @@ class Layout:
         if suffix := _ending(entry.name, _UNFINISHED_FILES):
             self._skip(entry, f"{entry.name} {_UNFINISHED_FILES[suffix]}", "file name")
         elif _UNFINISHED_COPY.fullmatch(entry.name):
-            self._skip(entry, f"{entry.name} is a copy that was not finished", "file name")
+            self._skip(entry, f"{entry.name} is an unfinished copy", "file name")
         elif entry.name.endswith(LOG_FILE_SUFFIX):
             self._skip(entry, f"{entry.name} is not the name of a segment, which has 20 digits", "file name")
 
@@ -293,7 +293,7 @@ class Layout:
 
 
 def _meanings(name: str) -> list[tuple[str, int | None]]:
-    """Return the topics and partitions that a directory of this name may be of."""
+    """Return the topics and partitions that a directory of this name may belong to."""
     found: list[tuple[str, int | None]] = []
     if of_broker := TopicPartition.of_directory(name):
         found.append((of_broker.topic, of_broker.partition))
@@ -305,7 +305,7 @@ def _meanings(name: str) -> list[tuple[str, int | None]]:
 
 
 def _groups(chosen: list[FileInfo], siblings: list[FileInfo]) -> list[list[str]]:
-    """Return the paths of directories in groups that follow one another among their siblings, enough for all calls."""
+    """Return the paths of directories in groups of consecutive siblings, with enough groups for all parallel calls."""
     most = max(1, min(_MOST_IN_GROUP, len(chosen) // (4 * LISTS_AT_ONCE)))
     wanted, groups = {entry.path for entry in chosen}, [list[str]()]
     for entry in siblings:
@@ -319,25 +319,25 @@ def _groups(chosen: list[FileInfo], siblings: list[FileInfo]) -> list[list[str]]
 
 
 def partition_in(files: FileSystem, directory: str) -> Partition | None:
-    """Return the partition in a directory, whatever jobs are doing with it; None without a segment."""
+    """Return the partition in a directory, even if jobs are changing it; None if it has no segments."""
     layout = Layout(files, directory)
     layout._read_partition(directory, files.name(directory), files.list(directory))
     return layout.partitions[0] if layout.partitions else None
 
 
 def _interrupted_jobs(files: FileSystem, log_dir: str, wanted: str | None = None) -> dict[str, Interrupted]:
-    """Return what jobs of Spark's sink have not published completely; raise an error if they replace a partition that
-    is wanted, by default any."""
+    """Return the partitions that jobs of Spark's sink have not completely published; raise an error if a job replaces
+    the wanted partition, by default any partition."""
     found = interrupted_jobs(files, log_dir)
     if any(job.replaces and wanted in (None, name) for name, job in found.items()):
         raise StorageError(
-            f"{_UNFINISHED_JOB}. It replaces partitions, which nobody can read until then", file=files.url(log_dir)
+            f"{_UNFINISHED_JOB}. It replaces partitions, which cannot be read until then", file=files.url(log_dir)
         )
     return found
 
 
 def _version(entries: list[FileInfo]) -> list[tuple[str, float | None]]:
-    """Return what changes in the entries of a log dir when a job publishes."""
+    """Return name and time of the entries of a log dir that change when a job publishes."""
     return [(one.name, one.modified) for one in entries if one.name == SUCCESS or one.name.startswith(COMMIT_PREFIX)]
 
 

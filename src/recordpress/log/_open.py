@@ -23,18 +23,18 @@ from recordpress.typing import Integer
 
 _PATTERN = re.compile(r"[*?[]")
 _SEGMENT_ENDINGS = (LOG_FILE_SUFFIX, f"{LOG_FILE_SUFFIX}.deleted", f"{LOG_FILE_SUFFIX}.swap")
-_NAMED = 8  # topics in a message about one that is not there; chosen
+_NAMED = 8  # topics to list in a message about a missing topic; chosen
 
 
 class Found(NamedTuple):
-    """Log, and the topics and partitions that were not read, as nobody wants them; None stands for all of a topic."""
+    """Log, and the topics and partitions that were not read because they are not wanted; None: all of a topic."""
 
     log: Log
     unread: Set[tuple[str, int | None]]
 
 
 def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Log:
-    """Return every partition of the paths or the log; raise an error if nothing is found."""
+    """Return the log at the paths, or the given log; raise an error if nothing is found."""
     if isinstance(path, Log):
         return path
     paths = path if isinstance(path, str | os.PathLike) else list(_several(path))
@@ -42,7 +42,7 @@ def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = 
 
 
 def open_wanted(paths: Any, filesystem: object, codecs: CodecRegistry | None, wanted: Wanted | None) -> Found:
-    """Return the wanted partitions of the paths; raise an error if the paths hold no partition."""
+    """Return the wanted partitions at the paths; raise an error if the paths hold no partition."""
     found = found_at(paths, filesystem, codecs, wanted)
     if not found.log.partitions and not found.unread:
         shown = [files.url(name) for files, name in (resolve(one, filesystem) for one in _several(paths))]
@@ -122,7 +122,7 @@ def found_at(path: Any, filesystem: object, codecs: CodecRegistry | None = None,
 
 
 def refuse_missing(path: str) -> None:
-    """Raise an error for a missing local path or pattern before anything is listed; stores are not asked."""
+    """Raise an error for a missing local path or pattern before anything is listed; stores are not queried."""
     if "://" not in path or path.lower().startswith("file://"):
         _expanded(*resolve(path))
 

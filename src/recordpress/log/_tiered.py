@@ -3,8 +3,8 @@
 ::
 
     <base offset>-<uuid>.log            the segment, in chunks of the same size; each may be a separate zstd frame
-    <base offset>-<uuid>.indexes        its index files, one after another, as they are
-    <base offset>-<uuid>.rsm-manifest   JSON: the sizes of the chunks, where each index lies, what was done to chunks
+    <base offset>-<uuid>.indexes        its index files, one after another, unchanged
+    <base offset>-<uuid>.rsm-manifest   JSON: the sizes of the chunks, the place of each index, how chunks are stored
 
 Fields and the encoding of chunk sizes follow SegmentManifestV1, FixedSizeChunkIndex, VariableSizeChunkIndex and
 ChunkSizesBinaryCodec. Older versions wrote each index to a separate file, with Kafka's suffix.
@@ -44,8 +44,8 @@ _INDEX_FIELDS = {
     f".{LEADER_EPOCH_CHECKPOINT}": "leaderEpoch",
     TXN_INDEX_FILE_SUFFIX: "transaction",
 }
-_LARGEST_MANIFEST = 64 << 20  # that of 2 GiB in chunks of 4 MiB has a few KB
-_LARGEST_CHUNK = 128 << 20  # chunk.size is 4 MiB in their examples
+_LARGEST_MANIFEST = 64 << 20  # the manifest of 2 GiB in chunks of 4 MiB has a few KB
+_LARGEST_CHUNK = 128 << 20  # chunk.size is 4 MiB in Aiven's examples
 _MOST_CHUNKS = 1 << 20  # a segment has 2 GiB at most
 _RULE = "segment manifest"
 
@@ -87,12 +87,12 @@ class TieredSegment(Segment):
 
 
 def read_manifest(data: bytes, name: str) -> Manifest:
-    """Read the fields of a manifest that reading a segment needs."""
+    """Read the fields of a manifest that are needed to read its segment."""
     try:
         document = json.loads(data)
         version, encryption = document["version"], document.get("encryption")
         if version != "1":
-            raise InvalidArgumentError(f"segment manifest has version {version!r}; supported is 1", file=name)
+            raise InvalidArgumentError(f"segment manifest has version {version!r}; only '1' is supported", file=name)
         if encryption is not None:
             raise InvalidArgumentError("the segment is encrypted: its key is not in the store", file=name)
         return _manifest_of(document)
@@ -136,7 +136,7 @@ def _size(value: Any, least: int = 0) -> int:
 
 def _chunk_sizes(text: str, count: int) -> list[int]:
     """Decode the chunk sizes: a zstd frame in base64 with count, the smallest value, bytes per value; the differences
-    to the smallest value; the last value as an int32 (ChunkSizesBinaryCodec). Lists of one value or none are
+    from the smallest value; the last value as an int32 (ChunkSizesBinaryCodec). Lists of one value or none are
     shorter."""
     try:
         data = decompress(base64.b64decode(text, validate=True), "zstd", max_decompressed_bytes=16 + 4 * count)
@@ -158,8 +158,8 @@ def _chunk_sizes(text: str, count: int) -> list[int]:
 
 
 class _ChunkedFile(RandomAccessFile):
-    """Segment of zstd-compressed chunks: adjacent chunks are one request, and the last two stay in memory for the reads
-    that follow."""
+    """Segment of zstd-compressed chunks: one request fetches adjacent chunks, which stay in memory until the next
+    request, like the last chunk before them."""
 
     def __init__(self, file: RandomAccessFile, manifest: Manifest) -> None:
         self._file = file
@@ -188,7 +188,7 @@ class _ChunkedFile(RandomAccessFile):
         return self._chunks[number]
 
     def _fetch(self, number: int, last: int) -> None:
-        """Fetch this chunk and the following ones up to `last`, as far as one request allows."""
+        """Fetch this chunk and the following chunks up to `last`, within the limit of one request."""
         start = self._starts[number]
         end = max(number + 1, min(last + 1, bisect_right(self._starts, start + READ_AHEAD_BYTES) - 1))
         data = self._file.read_exactly(start, self._starts[end] - start)
@@ -206,7 +206,7 @@ class _ChunkedFile(RandomAccessFile):
         except (CorruptRecordError, OutputTooLargeError) as error:
             raise _corrupt(f"chunk {number}: {error.message}", self.name) from error
         if len(data) != size:
-            raise _corrupt(f"chunk {number} has {len(data)} bytes, but the manifest has {size}", self.name)
+            raise _corrupt(f"chunk {number} has {len(data)} bytes, not {size} as in the manifest", self.name)
         return data
 
     def close(self) -> None:

@@ -22,16 +22,16 @@ def open_log(
     Parameters
     ----------
     path : str, PathLike or several of them
-        Each a ``.log`` file; the directory of a partition, ``<topic>-<partition>``; a log dir, which holds such
-        directories; a folder of segments whose name is not that of a partition; or a copy in tiered storage, as Aiven's
-        plug-in and Kafka's LocalTieredStorage lay it out. A local path, a ``file://`` URL, one of pyarrow.fs
-        (``s3://``, ``gs://``, ``abfs://``, ``hdfs://``) or of fsspec, and each may be a pattern of ``*``, ``?`` and
-        ``[a-z]``. Segments of one partition may come from several of these.
+        Each is a ``.log`` file; the directory of a partition, ``<topic>-<partition>``; a log dir, which holds such
+        directories; a folder of segments whose name is not that of a partition; or a copy in tiered storage, in the
+        layout of Aiven's plug-in or Kafka's LocalTieredStorage. It is a local path, a ``file://`` URL, or a URL of
+        pyarrow.fs (``s3://``, ``gs://``, ``abfs://``, ``hdfs://``) or fsspec, and may be a pattern of ``*``, ``?`` and
+        ``[a-z]``. Segments of one partition may come from several paths.
     filesystem : pyarrow.fs.FileSystem or fsspec.AbstractFileSystem, optional
-        Paths are then paths in it.
+        File system of the paths.
     codecs : CodecRegistry, optional
-        Codec plug-ins in addition to Kafka's, for all calls that read records of this log. Calls that read headers
-        show the codec of such a batch as ``pluggable``.
+        Codec plug-ins in addition to Kafka's, for all calls that read records of this log. Calls that read only headers
+        show the codec of a batch from a plug-in as ``pluggable``.
     topics : str or several, optional
         Open only these topics. Each may be a pattern of ``*``, ``?`` and ``[a-z]``.
     partitions : int or several, optional
@@ -46,12 +46,12 @@ def open_log(
     ------
     FileNotFoundError
     InvalidArgumentError
-        No partition was found, none has a topic or number that was requested, or nothing opens the scheme. A directory
-        with segments has a partition number that Kafka would not write (``a-00``), a name that is not UTF-8, or lies
-        inside another partition's directory. A symbolic link leads out of the given directory. A segment is a directory
-        or a named pipe. The message names the file.
+        No partition was found, a requested topic or number does not exist, or the scheme is not supported. A directory
+        with segments has a partition number that Kafka would not write (``a-00``), has a name that is not UTF-8, or
+        lies inside another partition's directory. A symbolic link leads out of the given directory. A segment is a
+        directory or a named pipe. The message names the file.
     StorageError
-        A store failed; also an OSError.
+        A store failed; this error is also an OSError.
 
     Examples
     --------
