@@ -697,14 +697,14 @@ def test_a_reader_at_its_end_is_no_empty_table() -> None:
     log = recordpress.open_log(Path(__file__).parents[2] / "demo" / "logs" / "sessions-0")
     reader = log.read(["offset"])
     assert sum(columns.num_rows for columns in reader) == 1634 and list(reader) == []
-    with pytest.raises(recordpress.ClosedError, match=r"the reader is exhausted: call Log\.read for another one"):
+    with pytest.raises(recordpress.ClosedError, match=r"the reader is exhausted: call Log\.read for a new reader"):
         reader.to_pyarrow()
 
 
 def test_a_frame_of_a_reader_is_refused() -> None:
     pandas = pytest.importorskip("pandas")
     log = recordpress.open_log(Path(__file__).parents[2] / "demo" / "logs" / "sessions-0")
-    with pytest.raises(recordpress.ArgumentTypeError, match=r"For a pandas frame: to_pandas\(\)"):
+    with pytest.raises(recordpress.ArgumentTypeError, match=r"use to_pandas\(\)"):
         pandas.DataFrame(log.read(["offset"]))
     assert log.read(["offset"]).to_pandas().shape == (1634, 1)
     with pytest.raises(recordpress.ArgumentTypeError, match=r"log\.batch_table\(\)\.to_pandas\(\)"):

@@ -1,14 +1,14 @@
-"""Logs: directories of a broker, or copies of them anywhere, with the files next to each segment.
+"""Logs: a broker's directories, or copies of them anywhere, with the files next to each segment.
 
-`open_log` finds partitions and segments, and `Log` reads them. Further work on logs has a folder each:
+`open_log` finds partitions and segments, and `Log` reads them. The rest is in folders:
 
 ::
 
     sidecars/  the files next to a segment: indexes, snapshots, checkpoints
     check/     verify, scan, repair, reindex
     copy/      transcode, convert, compact, and the manifest of a copy
-    publish/   how finished files get their names
-    dump/      what Kafka's DumpLogSegments prints
+    publish/   publication of finished files under their final names
+    dump/      the output of Kafka's DumpLogSegments
 
 Names follow Kafka's storage package.
 """

@@ -1,4 +1,4 @@
-"""Batches of a log as an Arrow table: columns straight from the headers, without an object per batch."""
+"""Batches of a log as an Arrow table, with columns straight from the headers and no object per batch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROWS_AT_ONCE = 1 << 16  # rows in one Arrow batch; chosen, not measured
 
 
 def table_of(partitions: Iterable[Partition], check_crcs: bool) -> pa.Table:
-    """Return one row per batch of every segment; needs pyarrow."""
+    """Return a table with one row per batch of every segment; needs pyarrow."""
     import pyarrow as pa
 
     schema = _schema()

@@ -1,4 +1,4 @@
-"""Batches of a log by their headers, with the fields of Kafka's DumpLogSegments."""
+"""Batches of a log, described by their headers, with the fields of Kafka's DumpLogSegments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recordpress.log.findings import Finding
 from recordpress.record.header import CODEC_BITS, FIELDS, BatchHeader
 
 _CODECS = {id: name for name, id in CodecTable().ids.items()} | {PLUGGABLE: "pluggable"}
-_IN_PLACE_OF = {  # what a log has instead of a column of `recordpress.batch_table`
+_IN_PLACE_OF = {  # columns of a log that replace a column of `recordpress.batch_table`
     "position": ("topic", "partition", "file", "position"),
     "baseTimestamp": (),
     "baseSequence": ("baseSequence", "lastSequence"),
@@ -31,13 +31,13 @@ _ATTRIBUTES = {name: re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", nam
 
 
 def codec_name(header: BatchHeader) -> str:
-    """Return Kafka's name of a batch's codec, or its id if Kafka has none. The header has no name of a plug-in."""
+    """Return Kafka's name for a batch's codec, or its id if Kafka has no name. Headers do not name plug-ins."""
     number = header.attributes & CODEC_BITS
     return _CODECS.get(number, str(number))
 
 
 class LogBatch(NamedTuple):
-    """Batch, and its place.
+    """Batch and its place in a log.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class LogBatch(NamedTuple):
     file : str
     header : BatchHeader
     is_valid : bool | None
-        Whether the checksum is right; None if it was not checked, which means reading all bytes.
+        Whether the checksum is right; None if it was not checked. A check reads all bytes.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class LogBatch(NamedTuple):
 
 
 class BatchIterator(Iterator[LogBatch]):
-    """Every batch of every segment, including batches in more than one segment."""
+    """Every batch of every segment, including batches that occur in more than one segment."""
 
     def __init__(self, partitions: Iterable[Partition], check_crcs: bool, findings: list[Finding] | None) -> None:
         self._batches = (
@@ -101,9 +101,9 @@ class BatchIterator(Iterator[LogBatch]):
         return next(self._batches)
 
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
-        """Raise an error: pandas would make a column of header objects."""
+        """Raise an error: pandas would build a column of header objects."""
         raise ArgumentTypeError(
-            "batches are not a NumPy array. For a pandas frame: log.batch_table().to_pandas()", field="log"
+            "batches cannot be converted to a NumPy array: use log.batch_table().to_pandas() for a frame", field="log"
         )
 
 

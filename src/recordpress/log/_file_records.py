@@ -20,14 +20,14 @@ from recordpress.log.findings import DAMAGE, Finding
 from recordpress.record import read_batches
 from recordpress.record.header import ENTRY_PREFIX, LOG_OVERHEAD, BatchHeader, entry_prefix
 
-# Large enough to hide a call's fixed costs, small enough for several to be in memory.
+# Large enough to hide a call's fixed costs, small enough for several to fit in memory.
 CHUNK_BYTES = 16 << 20
 
 OnCorrupt: TypeAlias = Literal["raise", "skip", "stop"]
 
-RESULT_BYTES = 5 << 20  # of the columns of one result: large enough for a consumer, small enough for caches
-_FIRST_BYTES = 16 << 10  # of entries, before the size of their columns is known: zstd may give a thousand times as many
-_GROWTH = 4  # from one result to the next, for the same reason
+RESULT_BYTES = 5 << 20  # size of one result's columns: large enough for a consumer, small enough for caches
+_FIRST_BYTES = 16 << 10  # of entries, before the size of their columns is known: zstd may expand them a thousandfold
+_GROWTH = 4  # at most, from one result to the next, for the same reason
 
 
 class FileRecords:
@@ -36,19 +36,19 @@ class FileRecords:
     Parameters
     ----------
     path : str, Path or RandomAccessFile
-        A local file, or one that is open, which is closed with this.
+        A local file; or an open file, which `close` closes, too.
     complete : bool
         The file must end with a complete entry, like every segment but the last of its partition. If False, it may end
         as a broker leaves it after a crash: in a truncated entry, or in zeros (a preallocated file).
     max_message_bytes : int
-        An entry whose size field is above this is corrupt.
+        An entry with a larger size field is corrupt.
     codecs : CodecRegistry | None
         Codec plug-ins in addition to Kafka's.
 
     Raises
     ------
     InvalidArgumentError
-        `path` is not a file, or the name of a file that holds no records, such as an ``.index``.
+        `path` is not a file, or names a file without records, such as an ``.index`` file.
     OSError
 
     Attributes
@@ -56,17 +56,17 @@ class FileRecords:
     size : int
         Bytes of the file when it was opened; bytes appended later are not read.
     valid_bytes : int
-        Where the last complete entry ends that was returned.
+        Position after the last complete entry that was returned.
     trailing_bytes : int
-        Bytes after them at the end of the file; 0 before the end is reached.
+        Number of bytes after the last complete entry of the file; 0 before the end is reached.
     tail : {'', 'cut', 'zeros'}
-        The kind of these bytes.
+        Kind of the trailing bytes.
     next_offset : int | None
-        The offset after the last entry that was passed; None before the first.
+        The offset after the last entry that was passed; None before the first entry.
     findings : list of Finding
-        Records that `columns` omitted, on request.
+        Damage that `columns` and `walk` skipped, on request.
     ignored : list of Finding
-        Errors that `columns` ignored: ``lz4_header_checksum="ignore"``.
+        Errors that `columns` ignored because of ``lz4_header_checksum="ignore"``.
     goes_back : bool
         Whether `columns` ended before an entry whose offsets go back (``ascending_from``).
 
@@ -114,21 +114,21 @@ class FileRecords:
         self.close()
 
     def close(self) -> None:
-        """Close the file, and end what is fetched from it."""
+        """Close the file, and stop reading ahead in it."""
         for walked in self._walked:
             walked.close()
         self.file.close()
 
     def chunks(self) -> Iterator[tuple[int, memoryview]]:
-        """Yield complete entries, about 16 MiB at a time and at least one, each chunk with its position.
+        """Yield chunks of complete entries with their positions; a chunk has about 16 MiB and at least one entry.
 
         A chunk ends before the first entry that begins at a multiple of 16 MiB or later, counted from the beginning of
-        the file. So a part of the file that begins there has the chunks that the whole file has.
+        the file. Therefore, a part of the file that begins there has the same chunks as the whole file.
 
         Raises
         ------
         CorruptRecordError
-            An impossible entry, or an end that the file may not have; chunks before it are handed out.
+            An impossible entry, or an invalid end of the file; raised after the chunks before it were yielded.
         """
         while self.valid_bytes < self.size and (chunk := self._chunk()):
             yield self.valid_bytes, chunk
@@ -136,15 +136,15 @@ class FileRecords:
         self._end(self.valid_bytes, self.next_offset)
 
     def headers(self, position: int | None = None, *, window_bytes: int | None = None) -> HeaderWalk:
-        """Return a walk over the entries from a position on, by headers alone. `check_end` checks where it ends.
+        """Return a walk over the headers of entries, starting at a position. `check_end` checks where it ends.
 
         Parameters
         ----------
         position : int, optional
-            Of an entry; by default the first.
+            Position of an entry; by default, the first entry.
         window_bytes : int, optional
-            Of one read; else the walk chooses. A remote file is then read in large chunks, never by an entry, and the
-            next chunk while the walk is in the one before.
+            Size of one read; by default, the walk chooses it. A remote file is then read in large chunks instead of
+            entry by entry, and a chunk is fetched while the walk is in the previous chunk.
         """
         at = self.file.start if position is None else position
         file = self.file
@@ -167,20 +167,20 @@ class FileRecords:
         Parameters
         ----------
         walk : HeaderWalk, optional
-            A walk over this file, which continues where it is. By default it begins at the first entry.
+            A walk over this file, which continues from its position. By default, a walk from the first entry.
         transactional : bool
             Only batches of transactions.
         idempotent : bool
             Only batches with a producer id.
         check_crcs : bool
-            A wrong checksum is damage too.
+            Treat a wrong checksum as damage, too.
         on_corrupt : {'raise', 'skip'}
-            At damage: raise an error, or skip to the next intact entry, with a finding in `findings`.
+            At damage: raise an error, or skip to the next intact entry and add a finding to `findings`.
 
         Raises
         ------
         CorruptRecordError
-            As `chunks`.
+            As for `chunks`.
         """
         walk = walk or self.headers()
         goes_on = True
@@ -204,7 +204,7 @@ class FileRecords:
                 raise wrong
 
     def _passes(self, walk: HeaderWalk, error: RecordpressError, on_corrupt: OnCorrupt) -> bool:
-        """Return whether an intact entry follows an error, which is not zeros at the end of the log."""
+        """Skip damage and return whether an intact entry follows; zeros at the end of the log are not damage."""
         try:
             self.check_end(walk, error)
         except RecordpressError as damage:
@@ -214,12 +214,12 @@ class FileRecords:
         return False
 
     def check_end(self, walk: HeaderWalk, error: RecordpressError | None = None) -> None:
-        """Check the end of a walk by headers, which came to the end of the file or to an error.
+        """Check the end of a walk over headers, which reached the end of the file or an error.
 
         Raises
         ------
         CorruptRecordError
-            The error, unless nothing but zeros is there; or an end that the file may not have.
+            The error, unless only zeros are there; or an invalid end of the file.
         """
         if error is not None and not self._is_zero(walk.position):
             raise error
@@ -240,20 +240,20 @@ class FileRecords:
         ----------
         columns : sequence of str, optional
         position : int, optional
-            Of an entry: where to begin. By default the first.
+            Position of the entry to start at; by default, the first entry.
         on_corrupt : {'raise', 'skip', 'stop'}
-            At damage: raise an error, skip to the next intact entry, or end the file. Omissions are then in
-            `findings`.
+            At damage: raise an error, skip to the next intact entry, or stop reading the file. `findings` then lists
+            the damage.
         size : ResultSize, optional
-            Chooses the size of results, in place of batch_bytes.
+            Chooses the size of results, instead of batch_bytes.
         options
-            As `recordpress.iter_columns` takes them.
+            Options of `recordpress.iter_columns`.
 
         Raises
         ------
         RecordpressError
-            What `iter_columns` raises; and CorruptRecordError for an end that the file may not have, after all rows
-            before it.
+            As for `iter_columns`; and CorruptRecordError for an invalid end of the file, raised after all rows before
+            it.
         """
         self.valid_bytes = self.file.start if position is None else position
         at: int | None = self.valid_bytes
@@ -269,8 +269,7 @@ class FileRecords:
     def _columns(
         self, columns: Sequence[str] | None, position: int, skip: bool, size: ResultSize | None, options: dict[str, Any]
     ) -> Generator[Columns, None, int | None]:
-        """Yield records up to the end, or up to damage without an intact entry after it; return where to resume, if
-        `skip`."""
+        """Yield records up to the end, or up to damage in the framing; return where to resume, if `skip`."""
         options["on_corrupt"] = "skip" if skip else "raise"
         is_zero = False
         with read_ahead(self.file, position) as source:
@@ -315,7 +314,7 @@ class FileRecords:
             self.ignored.append(Finding.of_error(error, file=self.path))
 
     def _skipped(self, results: ColumnsIterator, position: int) -> bool:
-        """Record the errors of entries; returns whether the last of them ended the walk, and is yet to be judged."""
+        """Record the errors of entries; return whether the last error ended the walk and has yet to be checked."""
         errors = list(results.errors)
         for error in errors:
             move_positions(error, position)
@@ -324,8 +323,8 @@ class FileRecords:
         return is_framing
 
     def _next_entry(self, walk: HeaderWalk, error: RecordpressError, next_offset: int | None) -> int | None:
-        """Return where the next intact entry begins; otherwise None. The damage before it is a finding."""
-        self.trailing_bytes = 0  # these bytes are not the end of the file, or not one that it may have
+        """Record damage as a finding, and return where the next intact entry begins, or None."""
+        self.trailing_bytes = 0  # these bytes are not the end of the file, or not a valid end
         start = walk.position
         found = walk.search(start + 1, self.base_offset, min(self.base_offset + INT32_MAX, INT64_MAX))
         end = walk.position if found else self.size
@@ -336,12 +335,11 @@ class FileRecords:
         return walk.position if found else None
 
     def _is_zero(self, position: int) -> bool:
-        """Return whether the entry there is nothing but zeros, so that it may be the tail of a file that was
-        preallocated."""
+        """Return whether the bytes at a position are zeros, as in the tail of a preallocated file."""
         return not any(self.read(position, min(ENTRY_PREFIX, self.size - position)))
 
     def _end(self, position: int, next_offset: int | None) -> None:
-        """Judge the bytes between the last complete entry and the end of the file."""
+        """Check the bytes between the last complete entry and the end of the file."""
         self.valid_bytes = position
         self.trailing_bytes = self.size - position
         if self.trailing_bytes:
@@ -349,12 +347,12 @@ class FileRecords:
                 self.tail = tail_of(self.file, position, self.size, next_offset, self.complete)
 
     def read(self, position: int, size: int) -> bytes:
-        """Return exactly these bytes.
+        """Return exactly `size` bytes.
 
         Raises
         ------
         CorruptRecordError
-            The file has become shorter than it was.
+            The file has become shorter since it was opened.
         """
         return self.file.read_exactly(position, size)
 
@@ -364,16 +362,16 @@ class FileRecords:
         Raises
         ------
         CorruptRecordError
-            As `read`; or it is larger than 16 MiB, and its checksum is wrong: it is not read into memory then.
+            As for `read`; or the entry is larger than 16 MiB and has a wrong checksum, so that it is not read.
         """
         return read_entry(self.file, position, size)
 
     def _chunk(self) -> memoryview:
-        """Return the complete entries in the next chunk; none where the tail begins."""
+        """Return the complete entries in the next chunk; no bytes where the tail begins."""
         position = self.valid_bytes
         left = self.size - position
         wanted = CHUNK_BYTES - position % CHUNK_BYTES
-        # most often the entry that lies over the chunk's end is read with it
+        # this usually includes the entry that crosses the chunk's end
         data = self.read(position, min(max(wanted + CHUNK_BYTES // 64, ENTRY_PREFIX), left))
         whole = self._whole(data, wanted)
         if whole or len(data) == left:
@@ -381,13 +379,13 @@ class FileRecords:
         prefix = entry_prefix(data)
         if prefix is None or not 0 < prefix[1] <= left - LOG_OVERHEAD:
             return memoryview(b"")
-        check_entry(self.file, position)  # it is larger than a chunk
+        check_entry(self.file, position)  # the entry is larger than a chunk
         data = self.read(position, LOG_OVERHEAD + prefix[1])
         return memoryview(data)[: self._whole(data, len(data))]
 
     def _whole(self, data: bytes, wanted: int) -> int:
-        """Return the size of the whole entries in `data` that begin before `wanted`, up to an impossible one: an error
-        if first, unless zeros follow."""
+        """Return the size of the complete entries in `data` that begin before `wanted`; raise an error if the first
+        entry is impossible and not zeros."""
         entries = read_batches(data, max_message_bytes=self.max_message_bytes)
         try:
             for entry in entries:
@@ -402,14 +400,14 @@ class FileRecords:
 
 
 class ResultSize:
-    """Bytes of entries for columns of about the right size, learned from the results of all files so far."""
+    """Size of the entries that give columns of about the right size, learned from the results of all files so far."""
 
     def __init__(self, most_bytes: int = RESULT_BYTES, most_rows: int | None = None) -> None:
         self._most_bytes, self._most_rows = most_bytes, most_rows
         self._stored = _FIRST_BYTES
 
     def results(self, iterator: ColumnsIterator) -> Iterator[Columns]:
-        """Yield the results of an iteration."""
+        """Yield the results of an iterator, and set the size of its next result."""
         iterator.batch_bytes = self._stored
         before = 0
         for columns in iterator:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Log:
-    """Partitions of a log, as `recordpress.open_log` returns them. Creating it reads no file content.
+    """Partitions of a log, as `recordpress.open_log` returns them. Creating a log reads no file contents.
 
     A log is what a broker keeps in a log directory, or a copy of it anywhere: `read` returns its records as Arrow
     columns, `batches` and `batch_table` describe its batches by their headers, `verify` and `scan` look for damage. A
@@ -38,9 +38,9 @@ class Log:
     source : str, PathLike or several of them
         The paths that were opened.
     topics : mapping of str to Log
-        The log of each topic that is named, in the order of the partitions.
+        The log of each named topic, in the order of the partitions.
     skipped : tuple of Finding
-        What lies next to the partitions and is not read: directories and files that a broker is about to delete or has
+        Entries next to the partitions that are not read: directories and files that a broker is about to delete or has
         not finished, and names that are not names of partitions.
 
     Examples
@@ -91,8 +91,8 @@ class Log:
         return html_table(repr(self)[1:-1], names, rows, len(self.partitions))
 
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
-        """pandas asks for an array if it does not know an object."""
-        raise ArgumentTypeError("a log is not a NumPy array. For a pandas frame: log.read().to_pandas()", field="log")
+        """Raise an error: pandas requests an array from objects that it does not know."""
+        raise ArgumentTypeError("a log cannot be converted to a NumPy array: use log.read().to_pandas()", field="log")
 
     def select(self, wanted: Callable[[Partition], bool]) -> Log:
         """Return a log with some of the partitions.
@@ -135,17 +135,17 @@ class Log:
 
         Control records are not returned. Nothing is read before the result is used.
 
-        Where offsets do not ascend, a record is omitted only if one before it, in an earlier segment or earlier in its
-        file, has its offset, and `findings` has a finding. A range gives the same records as reading everything, except
-        that a segment is not read that its name, first and last headers put outside the range. Damage in a payload that
-        no column needs stays unseen.
+        Where offsets do not ascend, a record is omitted only if another record, in an earlier segment or earlier in its
+        file, has the same offset; `findings` reports this. A range gives the same records as reading everything, except
+        that a segment is skipped if its name and its first and last headers place it outside the range. Damage in a
+        payload that no column needs goes unnoticed.
 
         Parameters
         ----------
         columns : sequence of str, optional
             ``topic``, ``partition`` and the columns of `recordpress.read_columns`. Default: offset, timestamp,
-            timestampType, key, value and headers, and before them topic and partition if the log has several
-            partitions. ``topic`` and ``partition`` are null where no directory names them.
+            timestampType, key, value and headers, preceded by topic and partition if the log has several partitions.
+            ``topic`` and ``partition`` are null where no directory names them.
         start_offset, end_offset : int, optional
             Range of offsets in each partition; `end_offset` is excluded.
         start_timestamp, end_timestamp : int, datetime or str, optional
@@ -165,7 +165,7 @@ class Log:
         lz4_header_checksum : {'verify', 'ignore'}
             As for `recordpress.read_columns`. The reader's `findings` list ignored checksums.
         check_indexes : bool
-            In an object store, read headers in place of trusting names and indexes. On this machine indexes only show
+            In an object store, read headers instead of trusting names and indexes. On this machine, indexes only show
             where a segment's last headers are.
 
         Returns
@@ -179,8 +179,8 @@ class Log:
         InvalidArgumentError, ArgumentTypeError
             A column or an option is not accepted.
         RecordpressError
-            While reading: damage, with file, byte position and rule, or a store that fails. Only the last segment of a
-            partition may end in a truncated entry or in zeros.
+            While reading: damage, with file, byte position and rule, or a failure of the store. Only the last segment
+            of a partition may end in a truncated entry or in zeros.
 
         Examples
         --------
@@ -207,7 +207,7 @@ class Log:
         return LogReader(with_checks(self.partitions) if check_indexes else self.partitions, columns, options)
 
     def batches(self, *, check_crcs: bool = False, findings: list[Finding] | None = None) -> Iterator[LogBatch]:
-        """Iterate over all batches by their headers, in the order of the files, even where segments overlap.
+        """Iterate over all batches, as their headers describe them, in file order, even where segments overlap.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class Log:
         Raises
         ------
         CorruptRecordError
-            After the batches before it: an entry that cannot be a batch, or a segment with a wrong end.
+            An entry that cannot be a batch, or a segment with an invalid end; raised after the batches before it.
 
         Examples
         --------
@@ -247,7 +247,7 @@ class Log:
         -------
         pyarrow.Table
             topic, partition, file, position, size, magic, compressionType, attributes, baseOffset (of a v0/v1 wrapper:
-            its last offset, the only one in the header), lastOffset, recordsCount (null for a wrapper),
+            its last offset, the only offset in the header), lastOffset, recordsCount (null for a wrapper),
             maxTimestamp, timestampType, partitionLeaderEpoch, producerId, producerEpoch, baseSequence, lastSequence,
             isTransactional, isControl, deleteHorizonMs, crc, isValid.
 
@@ -283,7 +283,7 @@ class Log:
         Parameters
         ----------
         check : {'file', 'batch', 'record'}
-            How deep to look: names and sidecar files, also all batches, or also all records.
+            Depth of the check: names and sidecar files; also all batches; or also all records.
 
         Returns
         -------
@@ -300,7 +300,7 @@ class Log:
         return verify(self, check)
 
     def scan(self) -> ScanReport:
-        """Find all damage and what a broker's recovery would keep, as `recordpress.log.scan` does.
+        """Find all damage, and predict what a broker's recovery would keep, as `recordpress.log.scan` does.
 
         Returns
         -------

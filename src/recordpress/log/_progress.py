@@ -60,6 +60,6 @@ class Meter:
         self._segments_done += 1
 
     def end(self) -> None:
-        """Report that everything is done, even if the listing had other sizes."""
+        """Report that everything is done, even if the sizes in the listing differ."""
         if self._progress is not None:
             self._progress(Progress(self._total, self._total, self._segments, self._segments))

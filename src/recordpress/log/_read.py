@@ -55,7 +55,7 @@ _DECODING = (
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """The arguments of `Log.read`, checked except for what `read_columns` checks."""
+    """The arguments of `Log.read`, checked except for the arguments that `read_columns` checks."""
 
     start_offset: int | None = None
     end_offset: int | None = None
@@ -67,10 +67,10 @@ class ReadOptions:
     timestamp_unit: TimestampUnit = "ms"
     binary_type: BinaryType = "binary"
     lz4_header_checksum: HeaderChecksum = "verify"
-    batch_bytes: int | None = None  # of the file in each result; None: as many as give results of these sizes
+    batch_bytes: int | None = None  # of the file in each result; None: enough for results of the following sizes
     result_bytes: int = RESULT_BYTES
     result_rows: int | None = None
-    reached: Frontier | None = None  # how far segments before these were read
+    reached: Frontier | None = None  # how far earlier segments were read
 
     def __post_init__(self) -> None:
         choice("isolation_level", self.isolation_level, ISOLATION_LEVELS)
@@ -88,7 +88,7 @@ class ReadOptions:
 
 
 class _Start(NamedTuple):
-    """Where in a segment reading begins."""
+    """Place in a segment where reading begins."""
 
     position: int
     offset: int | None
@@ -102,14 +102,14 @@ _NOTHING = _Start(-1, None)
 class LogReader(StreamedRows):
     """The result of `Log.read`: an iterator over `Columns` and an Arrow stream, for one use.
 
-    ``pyarrow.table(reader)``, ``polars.DataFrame(reader)``, DuckDB and pandas accept it. A ``with`` statement closes
-    it, as do its end and a consumer that releases the stream.
+    ``pyarrow.table(reader)``, ``polars.DataFrame(reader)``, DuckDB and pandas accept it. It is closed by a ``with``
+    statement, at its end, and when a consumer releases the stream.
 
     Attributes
     ----------
     schema : tuple of fields, each with name, type and nullable
     findings : list of Finding
-        Findings so far: cut entries, zeros, skipped damage, offsets that go back or are there twice, wrong indexes,
+        Findings so far: truncated entries, zeros, skipped damage, offsets that go back or occur twice, wrong indexes,
         and ignored LZ4 header checksums.
     last_stable_offsets : dict of str to int
         With ``read_committed``: the ends of partitions that have an open transaction.
@@ -138,10 +138,10 @@ class LogReader(StreamedRows):
         self.findings: list[Finding] = []
         self.last_stable_offsets: dict[str, int] = {}
         self.schema = self._fields()
-        self._results: Generator[Columns, None, None] | None = None  # once it was begun
+        self._results: Generator[Columns, None, None] | None = None  # None before reading begins
         self._is_closed = False
         self._is_at_end = False
-        self._error: BaseException | None = None  # that ended the reading
+        self._error: BaseException | None = None  # the error that ended reading
         self._file: FileRecords | None = None
         self._passed = 0
 
@@ -157,7 +157,7 @@ class LogReader(StreamedRows):
         return self._passed + (self._file.valid_bytes if self._file else 0)
 
     def _fields(self) -> tuple[Field, ...]:
-        """Return the schema, which needs no record; reject wrong names and options."""
+        """Return the schema without reading a record; reject wrong names and options."""
         columns = read_columns(b"", self._of_records, **self._options.decoding())
         of_records = dict(zip(columns.column_names, columns.schema, strict=True))
         return tuple(
@@ -187,7 +187,7 @@ class LogReader(StreamedRows):
             raise
 
     def close(self) -> None:
-        """End the reading and its threads, and close the files.
+        """Stop reading, end the worker threads, and close the files.
 
         Raises
         ------
@@ -211,20 +211,20 @@ class LogReader(StreamedRows):
         self.close()
 
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
-        """Raise an error: pandas tries an array for an unknown object."""
-        raise ArgumentTypeError("a reader is not a NumPy array. For a pandas frame: to_pandas()", field="columns")
+        """Raise an error: pandas requests an array from objects that it does not know."""
+        raise ArgumentTypeError("a reader cannot be converted to a NumPy array: use to_pandas()", field="columns")
 
     def __arrow_c_stream__(self, requested_schema: CapsuleType | None = None) -> CapsuleType:
-        """An ``arrow_array_stream`` capsule: a record batch of 4 to 8 MB for each result. Each call begins a new
-        stream, because some consumers ask for the schema first; after a part was iterated over, it has the rest.
-        requested_schema is ignored: the interface lets a producer give its own."""
+        """Return an ``arrow_array_stream`` capsule, with a record batch of 4 to 8 MB for each result. Each call begins
+        a new stream, because some consumers request the schema first; if iteration has begun, it has the remaining
+        results. requested_schema is ignored: the interface lets a producer return its own schema."""
         self._check_unused()
         self._is_closed = self._results is not None
         results = self._results or self._read()
         return stream_of(self.schema, results, results.close)
 
     def read_all(self) -> Columns:
-        """Return the rows, or those that are left, in memory.
+        """Read all remaining rows into memory.
 
         Returns
         -------
@@ -233,7 +233,7 @@ class LogReader(StreamedRows):
         Raises
         ------
         ClosedError
-            The reader was used.
+            The reader is closed or exhausted.
         RecordpressError
             As for `Log.read`.
 
@@ -255,7 +255,7 @@ class LogReader(StreamedRows):
         if self._is_closed:
             raise ClosedError("the reader was closed")
         if self._is_at_end:
-            raise ClosedError("the reader is exhausted: call Log.read for another one")
+            raise ClosedError("the reader is exhausted: call Log.read for a new reader")
 
     # --- reading ------------------------------------------------------------------------------------------------
 
@@ -288,10 +288,10 @@ class LogReader(StreamedRows):
             if walk.is_stopped:
                 break
         if isolation and isolation.error is not None and self._options.on_corrupt == "raise":
-            raise isolation.error  # where the records end before the damage that hides markers
+            raise isolation.error  # after the records before the damage, which hides markers
 
     def _is_outside(self, segment: Segment, following: Sequence[Segment], walk: _Walk) -> bool:
-        """Return whether all offsets of a segment are outside the range; it is passed then."""
+        """Return whether all offsets of a segment are outside the range; if headers show this, pass the segment."""
         start = self._options.start_offset
         if (start is None and walk.end is None) or walk.is_placed or isinstance(segment, SegmentPart):
             return False
@@ -385,7 +385,7 @@ class LogReader(StreamedRows):
             known = [offset for offset in (walk.frontier.next_offset, start.before) if offset is not None]
             options["ascending_from"] = min(max(known, default=-INT64_MAX), INT64_MAX)
         if walk.isolation and not walk.is_placed:
-            # one that ended before does not matter: its producer may have gone on
+            # a transaction that ended before does not matter: its producer may have continued
             reached = walk.frontier.next_offset if is_checked(segment) else segment.base_offset
             since = reached if start.offset is None else start.offset
             aborted = walk.isolation.aborted
@@ -413,7 +413,7 @@ class LogReader(StreamedRows):
             file.check_end(headers)
         except DAMAGE as error:
             try:
-                file.check_end(headers, error)  # zeros
+                file.check_end(headers, error)  # accepts zeros
             except DAMAGE:
                 return None
         file.trailing_bytes = 0
@@ -423,7 +423,7 @@ class LogReader(StreamedRows):
         if headers.descends or (walk.frontier.next_offset is not None and extent[0] < walk.frontier.next_offset):
             return None
         if headers.has_wrappers and walk.end is not None and extent[1] > walk.end:
-            return None  # their headers do not show where they begin: one that follows the end may reach back over it
+            return None  # wrapper headers do not show where they begin: a wrapper after the end may reach back over it
         if headers.wanted is not None:
             return _Start(*headers.wanted, extent[1])
         if headers.position == headers.end:
@@ -442,7 +442,7 @@ class LogReader(StreamedRows):
         try:
             return self._seek_start(seek, segment, file, walk, by_offset) or _NOTHING
         except DAMAGE:
-            return _Start(file.file.start, None)  # reading on to there reports it
+            return _Start(file.file.start, None)  # reported when the damage is read
         finally:
             self.findings += [found for found in seek.findings if found.position is not None]
 
@@ -463,7 +463,7 @@ class LogReader(StreamedRows):
 
 
 class _Walk:
-    """How far a partition was read."""
+    """State of a read of a partition."""
 
     def __init__(
         self,

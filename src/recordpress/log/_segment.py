@@ -23,23 +23,23 @@ class Segment:
     Attributes
     ----------
     directory, name : str
-        Where the file is.
+        Path of the directory, and name of the file.
     base_offset : int
-        From the file's name: at most the first offset in it.
+        Offset in the file's name, at most the first offset in the file.
     size : int | None
         Size of the file in bytes, if the listing has it.
     is_last : bool
-        Whether it is the last of its partition: only this one may end in a truncated entry or in zeros.
+        Whether this is the last segment of its partition, which alone may end in a truncated entry or in zeros.
     suffixes : tuple of str
-        Of the other files of the segment, in order.
+        Suffixes of the other files of the segment, in order.
     sizes : tuple of (int | None)
-        Their sizes in bytes.
+        Sizes of these files in bytes.
     codecs : CodecRegistry | None
-        Codecs of the caller's own, for its records.
+        Codec plug-ins in addition to Kafka's, for its records.
     check_indexes : bool
-        Whether its headers are read in an object store too, in place of trusting its name and its indexes.
+        Whether headers are read in an object store, too, instead of trusting the segment's name and indexes.
     modified : float | None
-        Seconds since 1970 when the file was last written, if the listing has it.
+        Time of the last write in seconds since 1970, if the listing has it.
 
     Examples
     --------
@@ -64,17 +64,17 @@ class Segment:
 
     @property
     def path(self) -> str:
-        """Of the file."""
+        """Path of the file."""
         return self.filesystem.join(self.directory, self.name)
 
     @property
     def url(self) -> str:
-        """Of the file, as messages show it."""
+        """Path or URL of the file, as messages show it."""
         return self.filesystem.url(self.path)
 
     @property
     def stem(self) -> str:
-        """Common part of the names of its files."""
+        """Common part of the names of the segment's files."""
         return self.name.removesuffix(LOG_FILE_SUFFIX)
 
     @property
@@ -91,8 +91,8 @@ class Segment:
 
     @property
     def is_tiered(self) -> bool:
-        """Whether the segment is a copy in tiered storage, with an id in its name. Its ``.snapshot`` is that of the
-        segment's end, not of its start (Kafka's LogSegmentData).
+        """Whether the segment is a copy in tiered storage, with an id in its name. Its ``.snapshot`` describes the
+        segment's end, not its start (Kafka's LogSegmentData).
         """
         return self.name[20:21] == "-"
 
@@ -102,14 +102,14 @@ class Segment:
         Raises
         ------
         CorruptRecordError
-            It is not the last segment, and has another size than the listing says: another one took its place, which
-            may hold records of the segments after it.
+            The segment is not the last, and its size is not the one in the listing: another file, which may hold
+            records of the segments after it, took its place.
         """
         file = self.filesystem.open(self.path)
         if not self.is_last and self.size not in (None, file.size):
             file.close()
             raise CorruptRecordError(
-                f"the file was replaced or written to since it was listed: it had {self.size} bytes, and has "
+                f"the file was replaced or written to since it was listed: it had {self.size} bytes and now has "
                 f"{file.size}; open the log again",
                 file=self.url,
                 rule="a closed segment stays",
@@ -117,7 +117,7 @@ class Segment:
         return file
 
     def records(self, *, complete: bool | None = None) -> FileRecords:
-        """Open the record set for reading; `complete` is by default true of all segments but the last."""
+        """Open the record set for reading; by default, `complete` is True for all segments but the last."""
         complete = not self.is_last if complete is None else complete
         return FileRecords(self.open(), complete=complete, base_offset=self.base_offset, codecs=self.codecs)
 
@@ -127,7 +127,7 @@ class Segment:
         Raises
         ------
         CorruptRecordError
-            An entry that cannot be a batch, or an end that the file may not have.
+            An entry that cannot be a batch, or an invalid end of the file.
 
         Examples
         --------
@@ -145,10 +145,10 @@ class Segment:
         Raises
         ------
         FileNotFoundError
-            The listing has none. No store is asked.
+            The listing has no such file. No store is queried.
         """
         if suffix not in self.suffixes:
-            raise FileNotFoundError(f"there is no {suffix} file beside {self.url}")
+            raise FileNotFoundError(f"there is no {suffix} file next to {self.url}")
         return self.filesystem.open(self.path_of(suffix))
 
 
@@ -161,13 +161,13 @@ class Partition:
     topic : str | None
         None if the directory of the segments is not named after a topic and a partition (``orders-0``).
     partition : int | None
-        None like `topic`.
+        None if `topic` is None.
     url : str
-        Of its directory.
+        Path or URL of its directory.
     segments : tuple of Segment
         In order of base offset.
     others : mapping of str to FileInfo
-        The files in its directory that belong to none of the segments there, by name.
+        The files in its directory that belong to no segment, by name.
 
     Examples
     --------
@@ -215,7 +215,7 @@ class Partition:
     def transactions(self) -> list[AbortedTxn]:
         """Return the aborted transactions.
 
-        They come from the ``.txnindex`` files, and from the markers in the log where a file is missing or damaged.
+        They come from the markers in the log and the ``.txnindex`` files; in a store, complete indexes are trusted.
 
         Returns
         -------
@@ -225,7 +225,7 @@ class Partition:
         Raises
         ------
         CorruptRecordError
-            As `last_stable_offset`.
+            As for `last_stable_offset`.
 
         Examples
         --------
@@ -245,12 +245,12 @@ class Partition:
 
 
 def size_of(segment: Segment) -> int:
-    """Return the size of the file in bytes; its store is asked if the listing has none."""
+    """Return the size of the file in bytes; query the store if the listing has no size."""
     return segment.filesystem.info(segment.path).size or 0 if segment.size is None else segment.size
 
 
 def with_last(segments: Iterable[Segment]) -> tuple[Segment, ...]:
-    """Return the segments, with the last one marked as such."""
+    """Return the segments, with only the last segment marked as last."""
     found = list(segments)
     for number, segment in enumerate(found, 1):
         if segment.is_last != (number == len(found)):
@@ -259,7 +259,7 @@ def with_last(segments: Iterable[Segment]) -> tuple[Segment, ...]:
 
 
 def with_checks(partitions: Iterable[Partition]) -> tuple[Partition, ...]:
-    """Return the partitions with segments whose names and indexes are not trusted."""
+    """Return the partitions, with `check_indexes` set in all segments."""
     return tuple(
         replace(one, segments=tuple(replace(segment, check_indexes=True) for segment in one.segments))
         for one in partitions

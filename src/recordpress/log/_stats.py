@@ -1,7 +1,7 @@
 """Statistics of a log, from headers: codecs, records per batch, message formats, compression ratios.
 
-A large segment in an object store is not read as a whole: some ranges of it, found by its offset index, stand for the
-rest. For the ratio a few batches are decompressed: the first, second, fourth, eighth ... of each codec.
+A large segment in an object store is sampled: some ranges of it, found by its offset index, represent the whole
+segment. For the ratio, a few batches are decompressed: the first, second, fourth, eighth ... of each codec.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from recordpress.log.findings import Finding
 from recordpress.record import read_batches
 from recordpress.record.header import HEADER_SIZE, BatchHeader
 
-SAMPLED_FROM = 64 << 20  # bytes of a remote segment: below, reading all of it takes little longer
+SAMPLED_FROM = 64 << 20  # bytes of a remote segment: reading all of a smaller segment takes little longer
 RANGES = 8  # chosen, not measured: at even distances
 RANGE_BYTES = 1 << 20  # chosen, not measured
 
@@ -72,24 +72,24 @@ class LogStats:
     seen : Share
         The batches whose headers were read.
     sampled : bool
-        Whether these are less than all of them.
+        Whether these are fewer than all batches.
     codecs : dict of str to Share
-        Without control batches, which are never compressed.
+        Counts by codec, without control batches, which are never compressed.
     magics : dict of int to Share
     depths : dict of int to Share
-        By records per batch: 1, 2 to 3, 4 to 7 and so on; the key is the least of each. Without control batches.
+        Counts by records per batch (1, 2 to 3, 4 to 7 and so on; the key is the lowest), without control batches.
     ratio_of : dict of str to (int, int)
-        By codec: bytes before and after compression. The batches that were decompressed stand for all of their segment,
-        so each segment counts by its size.
+        Bytes before and after compression, by codec. The decompressed batches represent their whole segment, so each
+        segment is weighted by its size.
     control : Share
         Control batches.
     transactional : Share
     first_timestamp, last_timestamp : int | None
-        In ms, from headers: the least time of a batch's first record, and the greatest time of a record. The headers of
-        v0 and v1 wrappers, and of compacted batches with a delete horizon, have only the greatest. Control batches do
+        In ms, from headers: the earliest time of a batch's first record, and the latest time of a record. The headers
+        of v0 and v1 wrappers, and of compacted batches with a delete horizon, have only the latest. Control batches do
         not count.
     findings : list of Finding
-        What ended a segment before its end.
+        Damage that ended the reading of a segment, and bytes after its last complete entry.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class LogStats:
         return html_table(caption, ("codec", "batches", "records", "bytes", "ratio"), rows, len(self.codecs))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the statistics by Kafka's names, for JSON."""
+        """Return the statistics with the names in ``docs/stats.schema.json``."""
         return {
             "segments": self.segments,
             "size": self.size,
@@ -201,7 +201,7 @@ def _shown_ratio(ratio: float | None) -> str:
 
 
 def _first_timestamp(header: BatchHeader) -> int:
-    """Return the time of a batch's first record, or the greatest time if its header lacks it."""
+    """Return the time of a batch's first record, or the latest time if the header lacks the first."""
     is_first = header.magic == 2 and header.timestamp_type == 0 and header.delete_horizon_ms is None
     return int(header.base_timestamp) if is_first and header.base_timestamp >= 0 else header.max_timestamp
 
@@ -224,7 +224,7 @@ def stats_of(partition: Partition, *, full: bool = False) -> LogStats:
     Returns
     -------
     LogStats
-        Damage ends a segment, and is in its findings.
+        Damage ends the reading of a segment, and is in the findings.
 
     Raises
     ------
@@ -283,7 +283,7 @@ def _headers(segment: Segment, file: FileRecords, ranges: list[int] | None) -> I
 
 
 def _range(segment: Segment, file: FileRecords, position: int) -> Iterator[BatchHeader]:
-    """Return the complete entries in one read from a position on; nothing if no batch begins there."""
+    """Yield the complete entries in one read at a position; nothing if no batch begins there."""
     walk = file.headers(position, window_bytes=RANGE_BYTES)
     first, last = segment.base_offset, segment.base_offset + INT32_MAX
     if position and not walk.at_entry(position, first, last):
@@ -297,7 +297,7 @@ def _range(segment: Segment, file: FileRecords, position: int) -> Iterator[Batch
 
 
 def _ranges_of(segment: Segment, file: FileRecords) -> list[int] | None:
-    """Return positions of batches, evenly over the segment; None to read all of it."""
+    """Return positions of batches, evenly spread over the segment; None to read all of it."""
     if not file.file.is_remote or file.size < SAMPLED_FROM:
         return None
     if (index := offset_index_of(segment)) is None:

@@ -15,23 +15,23 @@ from recordpress.errors import (
     UnsupportedCompressionTypeError,
 )
 
-# Errors of a log's bytes, not of a store or of wrong arguments.
+# Errors in a log's bytes, not errors of a store or in arguments.
 DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)
 
 
 @dataclass(frozen=True)
 class Finding(JsonFields):
-    """Defect or remarkable fact in a log, and its place.
+    """Defect or notable fact in a log, and its place.
 
     Attributes
     ----------
     file : str
     position : int | None
-        Of the first byte concerned; None if the file as a whole is concerned.
+        Position of the first affected byte; None if the finding is about the file as a whole.
     size : int | None
-        Number of bytes concerned.
+        Number of affected bytes.
     offset : int | None
-        Kafka's offset of the batch or record; or the first one after what is missing.
+        Kafka's offset of the batch or record; or the first offset after missing records.
     rule : str
         The rule that was broken, named as in the errors of recordpress, such as ``checksum``.
     message : str
@@ -70,7 +70,7 @@ class Finding(JsonFields):
 
     @classmethod
     def of_damage(cls, error: RecordpressError, *, file: str = "") -> Finding:
-        """Return an error of a log's bytes as a finding; raise an error of a store or an argument.
+        """Return an error in a log's bytes as a finding; raise any other error.
 
         Examples
         --------
