@@ -1,14 +1,14 @@
-"""Lets Spark find ``format("recordpress")`` by itself.
+"""Entry point by which Spark finds ``format("recordpress")`` by itself.
 
-When Spark is asked for a data source that it does not know, it imports every top-level module whose name begins with
-``pyspark_`` and takes ``DefaultSource`` from it. There is nothing else here; the data source is in recordpress.spark.
+When a query names a data source that Spark does not know, Spark imports every top-level module whose name begins with
+``pyspark_`` and takes ``DefaultSource`` from it. The data source itself is in recordpress.spark.
 """
 
 __all__ = ["DefaultSource"]
 
 try:
     from recordpress.spark import KafkaLogDataSource as DefaultSource
-except ImportError as error:  # raised here, it would hide every data source; Spark reports errors of its methods
+except ImportError as error:  # raised here, it would hide every data source; Spark reports errors that methods raise
     from pyspark.sql.datasource import DataSource
 
     _MISSING = str(error)

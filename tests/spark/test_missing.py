@@ -44,8 +44,8 @@ def said_without_recordpress(sent: Any, then: str = "") -> str:
 
 
 SENTENCE = (
-    f"RuntimeError: {sys.executable} has no recordpress: install it there, or set PYSPARK_PYTHON, and "
-    "PYSPARK_DRIVER_PYTHON if it is set, to a Python that has it before Spark starts"
+    f"RuntimeError: {sys.executable} has no recordpress: install it there, or set PYSPARK_PYTHON (and "
+    "PYSPARK_DRIVER_PYTHON if it is set) to a Python that has it, before Spark starts"
 )
 
 
@@ -103,8 +103,8 @@ CONNECT = (
         (
             f"{TRACE}ModuleNotFoundError: No module named 'pyarrow'",
             ImportError,
-            "recordpress.spark: the Python of a worker has no pyarrow: install it there, or set PYSPARK_PYTHON, and "
-            "PYSPARK_DRIVER_PYTHON if it is set, to a Python that has it before Spark starts",
+            "recordpress.spark: the Python of a worker has no pyarrow: install it there, or set PYSPARK_PYTHON (and "
+            "PYSPARK_DRIVER_PYTHON if it is set) to a Python that has it, before Spark starts",
         ),
     ],
 )  # fmt: skip

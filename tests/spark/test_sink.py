@@ -274,7 +274,7 @@ def test_overwrite_replaces_the_topics_that_are_written(tmp_path: Path, caplog: 
         ([("value", IntegerType())], {}, "wrong type of column value int; accepted are key binary or string; value"),
         ([("Value", StringType())], {}, "not a column of a record: Value string; accepted are key"),
         ([("timestamp", LongType())], {}, "wrong type of column timestamp bigint"),
-        ([("timestamp", TimestampNTZType())], {}, "column timestamp has no time zone: .* that of the session"),
+        ([("timestamp", TimestampNTZType())], {}, "column timestamp has no time zone: .* the time zone of the session"),
         ([("key", StringType())], {}, "the column value is missing"),
         ([VALUE], {"topic": "t"}, "add the column partition or the option partitions"),
         ([VALUE], {"partitions": "1"}, "no topic: add the column topic or the option topic"),

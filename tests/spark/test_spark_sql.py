@@ -93,17 +93,20 @@ def test_a_table_of_a_new_path(sql: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("INSERT INTO s SELECT * FROM s", "Spark does not pass a table's options on to a Python data source"),
-        ("CREATE TABLE n USING recordpress OPTIONS (path '{0}/n') AS SELECT * FROM s", "also replaces CREATE TABLE AS"),
+        ("INSERT INTO s SELECT * FROM s", "Spark does not pass a table's options to a Python data source"),
+        (
+            "CREATE TABLE n USING recordpress OPTIONS (path '{0}/n') AS SELECT * FROM s",
+            "also instead of CREATE TABLE AS",
+        ),
         ("CREATE TABLE n USING recordpress", "path is missing"),
-        ("SELECT * FROM columns", "create the table without columns"),
+        ("SELECT * FROM columns", "Create the table without columns"),
         (
             "CREATE TABLE n USING recordpress OPTIONS (path '{0}/n', topic 'n')",
-            "of INSERT INTO t WITH",
+            "in INSERT INTO t WITH",
         ),
         (
             "CREATE TABLE n USING recordpress OPTIONS (path 's3://bucket/n', `fs.s3a.access.key` 'x')",
-            "a table would show option fs.s3a.access.key: set the environment",
+            "a table would reveal option fs.s3a.access.key: set the environment",
         ),
         ("SELECT * FROM s WITH (subscribe 'no')", "has no topic no; it has sessions"),
     ],

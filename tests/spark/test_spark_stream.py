@@ -372,7 +372,7 @@ def test_a_query_that_ends_names_the_topics_that_are_not_there(
     reader = stream(logs, **options)
     assert reader.initialOffset()["t"]["0"] == 0 and caplog.messages == []
     reader.prepareForTriggerAvailableNow()
-    assert caplog.messages == [f"{logs} has no topic v now, of which this query reads nothing"]
+    assert caplog.messages == [f"{logs} has no topic v now, so this query reads nothing of it"]
 
 
 # ---- what is gone

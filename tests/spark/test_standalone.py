@@ -149,7 +149,7 @@ def test_workers_without_recordpress_get_it(
         with connect_server(tmp_path, master, environment, **CONF) as url:
             found = found_by_a_client(url, wheel, environment, tmp_path / "client")
     assert found["before"] == ["nowhere"]
-    assert f"{bare_python} has no recordpress" in found["error"] and "set PYSPARK_PYTHON, and" in found["error"]
+    assert f"{bare_python} has no recordpress" in found["error"] and "set PYSPARK_PYTHON (and" in found["error"]
     assert len(found["after"]) == 2 and "nowhere" not in found["after"]  # each has its own place
     partitions = [path for path in LOGS.iterdir() if path.is_dir()]
     assert (found["inventory"], found["read"], found["different"]) == (len(partitions), 24100, 0)

@@ -168,7 +168,7 @@ def test_what_a_batch_left_goes_with_the_next(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_task_of_no_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(recordpress.RecordpressError, match="Spark set no property"):
+    with pytest.raises(recordpress.RecordpressError, match="Spark did not set property"):
         Query(tmp_path, monkeypatch).writer().write(iter([]))
 
 

@@ -1,4 +1,4 @@
-"""Kafka logs in Spark 4.1 and later: a data source, jobs that executors run, and functions of columns.
+"""Kafka logs in Spark 4.1 and later: a data source, jobs that executors run, and column functions.
 
 ::
 
@@ -6,10 +6,10 @@
     _sink, _stream_sink            df.write.format("recordpress"), and writeStream
     _read                          read(): the rows of the data source by mapInArrow
     functions                      compress, crc32c, read_record_set, schema_id and others
-    _tables                        what a table of SQL keeps for SELECT
+    _tables                        the options that a SQL table keeps for SELECT
     _inventory, _estimate, ...     one module per job; _jobs plans and _run distributes their tasks
-    _environment                   the packages and the Python that Spark needs: checked by importing this package
-    _hooks                         what importing this package changes in Spark: SQL functions, checks of a server
+    _environment                   the packages and the Python that Spark needs, checked when this package is imported
+    _hooks                         hooks in Spark that importing this package adds: SQL functions, checks of a server
     _without_recordpress           the error of an executor whose Python has no recordpress
 
 Executors open the files themselves: only paths and numbers pass through the driver. Spark finds the data source
@@ -28,5 +28,5 @@ if (_active := _environment.prepare()) is not None:
     from recordpress.spark._session import register_unchecked
 
     register_unchecked(_active)
-if "SPARK_PYTHON_RUNTIME" not in os.environ:  # of a worker
+if "SPARK_PYTHON_RUNTIME" not in os.environ:  # which only workers have
     _hooks.watch()

@@ -46,8 +46,8 @@ def compact(
 ) -> DataFrame:
     """Merge small neighbouring segments of a log dir on the executors, as `recordpress.log.compact` does.
 
-    A task makes one segment. Only names and sizes go through the driver, which lists the log dir and commits. A query
-    that writes to the log dir may run at the same time.
+    Each task writes one segment. Only names and sizes go through the driver, which lists the log dir and commits. A
+    query that writes to the log dir may run at the same time.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def compact(
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError, StorageError
-        As `recordpress.log.compact`.
+        As for `recordpress.log.compact`.
     pyspark.errors.PySparkException
         A task failed: the error has the text of the `RecordpressError`, with file, position and offset.
 

@@ -34,36 +34,36 @@ def compare(
 ) -> DataFrame:
     """Compare the records of two logs, partition by partition, regardless of codecs and batches.
 
-    Compared are `recordpress.log.RecordDigest`: offset, timestamp and its type, key, value and headers of every record,
-    and what the batches say of their producers and transactions. Where both have the same segments, each segment is
-    read by itself; otherwise a partition is read by one task. Where both have manifests
-    (``recordpress-manifest.jsonl``) and the same segments, nothing is read.
+    The comparison covers what `recordpress.log.RecordDigest` covers: offset, timestamp and its type, key, value and
+    headers of every record, and its batch's fields for producer, transaction and leader epoch. If a partition has the
+    same segments in both logs, each segment is read separately; otherwise one task reads the whole partition. If both
+    also have manifests (``recordpress-manifest.jsonl``), nothing is read.
 
     Parameters
     ----------
     spark : SparkSession
-        Its executors see both under these paths.
+        Its executors see both logs under these paths.
     left, right : path, URL, pattern, or several
-        As `recordpress.open_log` takes them.
+        As for `recordpress.open_log`.
     by : {'manifests', 'records'}
-        With 'manifests', a manifest in a directory given as `left` or `right` counts for the partitions whose files are
-        the listed ones, with the listed sizes. With 'records' every record is read.
+        With 'manifests', a manifest in a directory given as `left` or `right` counts for the partitions whose files
+        have the listed names and sizes. With 'records', every record is read.
     on_corrupt : {'raise', 'skip'}
-        If a segment is damaged, the job fails; or its partition is reported, and the others are compared.
+        If a segment is damaged, fail the job; or report its partition, and compare the others.
     codecs : CodecRegistry, str or several, optional
         Codec plug-ins, as for `recordpress.spark.transcode`.
 
     Returns
     -------
     DataFrame
-        One row per partition of either: topic, partition, isSame (false if either is damaged), recordsLeft,
-        recordsRight (null where it is not there, or damaged; without control records), differsFrom (the base offset of
-        the first segment that differs), byManifest (whether nothing was read of it), findings (damage, as text).
+        One row per partition of either log: topic, partition, isSame (false if either side is damaged), recordsLeft,
+        recordsRight (without control records; null if the partition is missing or damaged), differsFrom (base offset of
+        the first segment that differs), byManifest (whether nothing of it was read), findings (damage, as text).
 
     Raises
     ------
     InvalidArgumentError
-        No partition was found; `by` or `on_corrupt` is something else.
+        No partition was found; `by` or `on_corrupt` is not accepted.
     pyspark.errors.PySparkException
         A task failed: damage, or a file that cannot be read.
 

@@ -1,7 +1,7 @@
 """The packages of this Python, and the Python of Spark's workers: checked before Spark fails without them.
 
 Spark runs Python for each task, and on the driver's host to plan a data source. PYSPARK_PYTHON selects it; the default
-is the python3 on PATH, which is another one if the driver's virtual environment is not activated.
+is the python3 on PATH, a different Python if the driver's virtual environment is not activated.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
-# By package: its requirement, as the extra "spark" of pyproject.toml has it.
+# Requirements by package, as in the extra "spark" of pyproject.toml.
 _PACKAGES = {"pyspark": "pyspark >= 4.1", "pyarrow": "pyarrow >= 15", "pandas": "pandas >= 2.2, < 3"}
 _VARIABLE = "PYSPARK_PYTHON"
 _SETTING = "spark.sql.execution.pyspark.python"  # of a session; overrides the variables
@@ -30,11 +30,10 @@ _PROBE_FORMAT = "recordpress_probe"
 
 
 def prepare() -> SparkSession | None:
-    """Check the packages of this Python, select that of the first session, and return the session if there is one
-    already.
+    """Check this Python's packages, select the Python of the first session, and return the active session, if any.
 
-    The import of recordpress.spark calls it. It raises ImportError with one sentence. In a worker of Spark it only
-    checks what reading and writing need there.
+    Importing recordpress.spark calls this function, which raises ImportError with one sentence. In a Spark worker, it
+    only checks what reading and writing need there.
     """
     if "SPARK_PYTHON_RUNTIME" in os.environ:
         _check_packages("pyarrow")
@@ -48,7 +47,7 @@ def prepare() -> SparkSession | None:
 
 def prepare_session(spark: SparkSession) -> None:
     """Run the workers of a local session with this Python if PYSPARK_PYTHON is not set; otherwise raise ImportError if
-    its Python lacks a package."""
+    the selected Python lacks a package."""
     context = context_of(spark)
     if context is None:  # the server selects the Python
         return
@@ -66,12 +65,12 @@ def prepare_session(spark: SparkSession) -> None:
 
 
 def is_connect(spark: SparkSession) -> bool:
-    """Return whether a session is that of a client of Spark Connect."""
+    """Return whether a session belongs to a client of Spark Connect."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def context_of(spark: SparkSession) -> Any:
-    """Return the context of a session, or None: a client of Spark Connect has none."""
+    """Return the SparkContext of a session, or None for a client of Spark Connect."""
     return None if is_connect(spark) else spark.sparkContext
 
 
@@ -81,7 +80,7 @@ def check_server(spark: SparkSession) -> None:
     from pyspark.sql.datasource import DataSource
 
     class Probe(DataSource):
-        """The names of its columns are the server's Python and the missing packages."""
+        """Data source whose column names are the server's Python and its missing packages."""
 
         @classmethod
         def name(cls) -> str:
@@ -107,7 +106,7 @@ def check_server(spark: SparkSession) -> None:
         )
 
 
-_complete: set[str] = set()  # Pythons that were checked
+_complete: set[str] = set()  # Pythons that have all packages
 _selected: str | None = None  # value of PYSPARK_PYTHON that the import set
 
 
@@ -115,10 +114,10 @@ def _select_first_python() -> None:
     """Set PYSPARK_PYTHON for the first session, unless it is set or a cluster is selected."""
     global _selected
     master = re.search(r"--master[ =](\S+)", os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
-    # spark-submit has started the JVM, with this Python
+    # spark-submit has already started the JVM, with this Python
     if "PYSPARK_GATEWAY_PORT" in os.environ or (master and not _is_local(master[1])):
         return
-    # the driver's host plans data sources with the first of these that is set
+    # the driver's host plans data sources with the first of these variables that is set
     for variable in filter(os.environ.get, ("PYSPARK_DRIVER_PYTHON", _VARIABLE)):
         _check_python(variable, os.environ[variable])
         break
@@ -127,7 +126,7 @@ def _select_first_python() -> None:
 
 
 def _check_packages(*names: str) -> None:
-    """Raise ImportError unless this Python has the packages, recent enough."""
+    """Raise ImportError if this Python lacks a package, or has a version that is too old."""
     missing = [name for name in names if not find_spec(name)]
     old = [name for name in names if name not in missing and _is_too_old(name)]
     if missing or old:
@@ -150,7 +149,7 @@ def _version(package: str) -> str | None:
 
 
 def active_session() -> SparkSession | None:
-    """Return the active session, without importing pyspark for it."""
+    """Return the active session, if any, without importing pyspark."""
     if "pyspark.sql" not in sys.modules:
         return None
     from pyspark.sql import SparkSession
@@ -189,7 +188,7 @@ def _check_python(variable: str, name: str) -> None:
 
 
 def _missing_from(python: str) -> tuple[str, ...]:
-    """Return the packages that workers need and another Python lacks; none if it does not run."""
+    """Return the packages that workers need and another Python lacks; an empty tuple if that Python does not run."""
     command = [python, "-c", _PROBE, *_OF_WORKERS]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_SECONDS)

@@ -33,43 +33,43 @@ def estimate(
 ) -> DataFrame:
     """Estimate the size of a log with each codec and level, from samples of the whole log; nothing is written.
 
-    Places are chosen on the driver from names and sizes; executors read the batches there, decompress them, and measure
-    them with every setting as `recordpress.analyze` does: batches keep their depth, and what was compressed is read
-    back.
+    The driver chooses the places of samples by names and sizes; executors read and decompress the batches there, and
+    measure them with every setting as `recordpress.analyze` does: batches keep their depth, and compressed batches are
+    read back.
 
     Parameters
     ----------
     spark : SparkSession
         Its executors see `src` under the same paths.
     src : path, URL, pattern, or several
-        As `recordpress.open_log` takes it.
+        As for `recordpress.open_log`.
     candidates : str
-        Codecs with ``/`` between them, each with its levels after commas, as for `recordpress.analyze`; without levels,
-        Kafka's own.
+        Codecs separated by ``/``, each with its levels after commas, as for `recordpress.analyze`; without levels,
+        Kafka's default level.
     sample_bytes : int
-        Uncompressed bytes of the samples of each topic; a topic that is smaller is read as a whole.
+        Uncompressed size of the samples of each topic, in bytes; a smaller topic is read completely.
     seed : int
-        Of the places.
+        Seed for the places of the samples.
     codecs : CodecRegistry, str or several, optional
-        Codec plug-ins to read and to measure: as `codecs` for `recordpress.spark.transcode`.
+        Codec plug-ins to read with and to measure, as for `recordpress.spark.transcode`.
 
     Returns
     -------
     DataFrame
-        One row per topic, codec and level: topic, compressionType, level (null: Kafka's own), bytes (of files),
-        sampledBytes (as they are stored), sampledRecords, ratio and ratioBefore (uncompressed by compressed bytes: with
-        this setting, and as stored), bytesAfter, savedBytes and saved (a part of bytes; both are below zero if the
-        result is larger), cpuSeconds (to decompress what is stored, compress it, and prove that), findings (damage, as
-        text: samples leave it out). If no record of a topic is intact, there is one row for it, without compressionType
-        and figures.
+        One row per topic, codec and level: topic, compressionType, level (null: Kafka's default), bytes (of files),
+        sampledBytes (as stored), sampledRecords, ratio and ratioBefore (uncompressed by compressed bytes: with this
+        setting, and as stored), bytesAfter, savedBytes and saved (a share of bytes; both are negative if the result is
+        larger), cpuSeconds (to decompress the stored batches, compress them, and verify the result), findings (damage,
+        as text; samples omit it). If no record of a topic is intact, the topic has one row, without compressionType and
+        figures.
 
-        `recordpress.spark.transcode` keeps a batch that would not become smaller, unless asked otherwise, so its result
-        is at most as large.
+        By default, `recordpress.spark.transcode` keeps a batch that would not become smaller, so its result is at most
+        as large.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        No partition was found; a codec, level or number that is not accepted.
+        No partition was found; a codec, level or number is not accepted.
     pyspark.errors.PySparkException
         A task failed: a file cannot be read. Damage is in the findings.
 

@@ -15,7 +15,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 @dataclass(frozen=True)
 class Wanted:
-    """The records that filters keep; timestamps are in ms, ends are not included, and None means no limit."""
+    """The records that filters keep; timestamps are in ms, ends are exclusive, and None means no limit."""
 
     topics: frozenset[str] | None = None
     partitions: frozenset[int] | None = None

@@ -1,7 +1,7 @@
 """The work of column functions on executors: Arrow arrays in, Arrow arrays out.
 
-The arrays that come out have together as many rows as the one that went in. There are several where one would be too
-large for Arrow, or for a worker's memory.
+The output arrays together have as many rows as the input array. There are several where one array would be too large
+for Arrow, or for a worker's memory.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _AT_ONCE = 16 << 20  # bytes of results after which an array ends
 
 @dataclass(frozen=True)
 class Computed:
-    """Work that gives one array for each."""
+    """Work that returns one array for each input array."""
 
     call: Callable[[pa.Array], pa.Array]
 
@@ -43,7 +43,7 @@ class Computed:
 @dataclass(frozen=True)
 class Compress:
     codec: CodecChoice
-    nulls: bool  # a value that cannot be turned becomes null
+    nulls: bool  # a value that cannot be compressed becomes null
 
     def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
         def call(some: pa.Array) -> pa.Array:
@@ -78,11 +78,11 @@ class Decompress:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Work whose codec and level are columns of SQL: consecutive rows with the same ones are one call."""
+    """Work whose codec and level are SQL columns: consecutive rows with the same values share one call."""
 
     name: str
     make: Callable[..., Callable[[pa.Array], Iterator[pa.Array]]]
-    most: int  # columns of choices
+    most: int  # maximum number of such columns
 
     def __call__(self, values: pa.Array, *choices: pa.Array) -> Iterator[pa.Array]:
         if len(choices) > self.most:
@@ -118,11 +118,11 @@ def payload_as(value_format: str = "avro") -> Computed:
 
 
 def _in_parts(call: Callable[[pa.Array], pa.Array], values: pa.Array, nulls: bool) -> Iterator[pa.Array]:
-    """Return the result in one array, or in two if it is too large for one or a value must become null."""
+    """Yield the result as one array, or in parts if it is too large for one or a value must become null."""
     try:
         found = call(values)
     except ArgumentTypeError:
-        raise  # of the column as a whole
+        raise  # about the column as a whole
     except RecordpressError as error:
         is_full = isinstance(error, OutputTooLargeError) and error.field == "data"
         if not (nulls or (is_full and len(values) > 1)):
@@ -204,7 +204,7 @@ def _check_type(type: pa.DataType, is_accepted: bool, sentence: str) -> None:
 def _one_by_one(
     call: Callable[[pa.Scalar], Any], values: pa.Array, joined: Callable[[list[Any]], pa.Array], nulls: bool
 ) -> Iterator[pa.Array]:
-    """Write a record set for each row: thousands of records in one call."""
+    """Read or write the record set of each row, thousands of records in one call, and yield joined results."""
     found: list[Any] = []
     size = 0
     for row, value in enumerate(values):

@@ -1,4 +1,4 @@
-"""What the import of recordpress.spark changes in Spark: new sessions know the functions for SQL, and
+"""Hooks in Spark that importing recordpress.spark adds: new sessions have the functions for SQL, and
 ``format("recordpress")`` of a Spark Connect client registers the data source.
 
 The server plans reads and writes with its own Python. Its error for a data source that it does not find has 200 lines
@@ -15,7 +15,7 @@ from weakref import WeakSet
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# By module and class: the attribute with the session.
+# The attribute that holds the session, by module and class.
 _FORMATS = {
     ("pyspark.sql.connect.readwriter", "DataFrameReader"): "_client",
     ("pyspark.sql.connect.readwriter", "DataFrameWriter"): "_spark",
@@ -27,7 +27,7 @@ _registered: WeakSet[SparkSession] = WeakSet()
 
 
 def watch() -> None:
-    """Add the functions to each new session, and register when a client of Spark Connect names the format."""
+    """Add the functions to each new session; register the data source when a Spark Connect client names the format."""
     from pyspark.sql import SparkSession
 
     _wrap_formats()
@@ -37,7 +37,7 @@ def watch() -> None:
     @wraps(start)
     def started(self: Any) -> SparkSession:
         session: SparkSession = start(self)
-        _wrap_formats()  # the modules of Spark Connect take a second to load, so others do without them
+        _wrap_formats()  # loading the modules of Spark Connect takes a second, so only loaded ones are wrapped
         from recordpress.spark._session import add_functions
 
         add_functions(session)
@@ -54,7 +54,7 @@ def _wrap_formats() -> None:
 
 
 def _registering(original: Any, attribute: str) -> Any:
-    """Return the method `format` of a class whose session is in this attribute."""
+    """Return a method `format` that first registers the data source with the session in `attribute`."""
 
     @wraps(original)
     def format(self: Any, source: str) -> Any:

@@ -38,18 +38,18 @@ def inventory(spark: SparkSession, src: Paths, *, full: bool = False, codecs: Co
     spark : SparkSession
         Its executors see `src` under the same paths.
     src : path, URL, pattern, or several
-        As `recordpress.open_log` takes it.
+        As for `recordpress.open_log`.
     full : bool
-        Read all headers of large segments in object stores, too; by default some ranges of each stand for it.
+        Also read all headers of large segments in object stores; by default, a few ranges of each are sampled.
     codecs : CodecRegistry, str or several, optional
-        Codec plug-ins, for the ratios of their batches: as for `recordpress.spark.transcode`.
+        Codec plug-ins, for the ratios of their batches, as for `recordpress.spark.transcode`.
 
     Returns
     -------
     DataFrame
         One row per partition: topic, partition, segments, bytes (of files), batches, records (without control records
-        batches and of v0/v1 wrappers), recordsPerBatch, codecs and magics and depths (maps to batches, bytes and
-        records; depths by records per batch, 1, 2 to 3, 4 to 7 and so on), controlBatches, transactionalBatches,
+        and the records of v0/v1 wrappers), recordsPerBatch, codecs and magics and depths (maps to batches, bytes and
+        records; depths by records per batch: 1, 2 to 3, 4 to 7 and so on), controlBatches, transactionalBatches,
         firstTimestamp, lastTimestamp, sampled, findings (damage, as text). See `recordpress.log.LogStats`.
 
     Raises

@@ -35,7 +35,7 @@ _TYPES = {
 
 
 def schema_of(columns: str, **types: pa.DataType) -> pa.Schema:
-    """Return the schema of a result from its columns in Spark's notation; `types` are further types by name."""
+    """Return the schema of a result from its columns in Spark's notation; `types` holds further types by name."""
     return pa.schema([(name, (_TYPES | types)[kind]) for name, kind in (one.split() for one in columns.split(", "))])
 
 
@@ -65,7 +65,7 @@ def tasks(
     with_files: bool = False,
     by_state: bool = False,
 ) -> list[TaskSplits]:
-    """Plan a split of at most `most` bytes per task; with `by_state`, splits begin at snapshots of producers."""
+    """Plan tasks of at most `most` bytes; with `by_state`, their splits begin at snapshots of producers."""
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     return plan(
         log.partitions,

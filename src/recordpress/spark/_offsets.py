@@ -16,7 +16,7 @@ from recordpress.log.splits import Found, offset_of_timestamp
 from recordpress.spark._option import Option, choice, json_value, wrong_json
 
 _LOGGER = logging.getLogger("recordpress.spark")
-_EARLIEST, _LATEST = -2, -1  # in JSON, as in Spark's
+_EARLIEST, _LATEST = -2, -1  # in JSON, as in Spark's Kafka source
 
 TOPIC_OPTIONS = (
     Option("subscribe", "Topics, separated by commas.", "all"),
@@ -27,10 +27,10 @@ BOUND_OPTIONS = (
     Option("startingOffsets", 'earliest, latest (streams), or JSON: {"orders": {"0": 23}}.', "earliest"),
     Option("endingOffsets", "latest, or JSON.", "latest", "batch"),
     Option("startingTimestamp", "Milliseconds since 1970, for all partitions; takes precedence over offsets."),
-    Option("endingTimestamp", "Milliseconds since 1970, excluded.", "", "batch"),
+    Option("endingTimestamp", "Milliseconds since 1970, exclusive.", "", "batch"),
     Option("startingOffsetsByTimestamp", "Milliseconds by partition, as JSON; takes precedence over offsets."),
     Option("endingOffsetsByTimestamp", "Milliseconds by partition, as JSON.", "", "batch"),
-    Option("startingOffsetsByTimestampStrategy", "Partitions without a record that late: error or latest.", "error"),
+    Option("startingOffsetsByTimestampStrategy", "If a partition has no record that late: error or latest.", "error"),
 )
 
 Text: TypeAlias = Callable[[str], "str | None"]
@@ -50,7 +50,7 @@ class Topics:
     assigned: dict[str, frozenset[int]] | None = None
 
     def of(self, found: Found, where: str) -> list[Partition]:
-        """Return the selected partitions; raise an error if one is missing."""
+        """Return the selected partitions; raise an error if a selected topic or partition is missing."""
         kept = [partition for partition in found.log if self.has(partition.topic, partition.partition)]
         topics = {partition.topic for partition in kept}
         others = {partition.topic for partition in found.log} | {topic for topic, _ in found.unread}
@@ -130,7 +130,7 @@ def _assigned(text: str) -> dict[str, frozenset[int]]:
 
 @dataclass(frozen=True)
 class Bound:
-    """One end of the offsets."""
+    """One end of the range of offsets."""
 
     option: str
     kind: Kind = "all"
@@ -140,14 +140,14 @@ class Bound:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Both ends."""
+    """Both ends of the range of offsets."""
 
     start: Bound = Bound("startingOffsets")
     end: Bound = Bound("endingOffsets")
     is_latest_if_none: bool = False
 
     def refuse_latest(self) -> None:
-        """Raise an error for a start at the end, which only streams accept."""
+        """Reject startingOffsets=latest, which only streams accept."""
         by_partition = self.start.by_partition.values() if self.start.kind == "offsets" else ()
         if self.start.kind == "latest" or _LATEST in by_partition:
             raise InvalidArgumentError(
@@ -166,7 +166,7 @@ class Bounds:
         return first if wanted is None else wanted
 
     def ranges(self, partitions: Iterable[Partition], fail_on_data_loss: bool) -> dict[str, Range]:
-        """Return the first offset and the end offset of each partition, by its text."""
+        """Return the first offset and the end offset of each partition, by the partition's text."""
         found = list(partitions)
         there = {(partition.topic, partition.partition) for partition in found}
         for bound in (self.start, self.end):
@@ -199,7 +199,7 @@ class Bounds:
         if not self.is_latest_if_none:
             raise InvalidArgumentError(
                 f"{partition} has no record with a timestamp of {timestamp} or later; "
-                "startingOffsetsByTimestampStrategy=latest skips it",
+                "startingOffsetsByTimestampStrategy=latest skips the partition",
                 field=bound.option,
             )
         last: int = end_offset(partition)
@@ -207,7 +207,7 @@ class Bounds:
 
 
 def _check_loss(partition: Partition, start: int | None, end: int | None, fail: bool, bounds: Bounds) -> None:
-    """Raise an error for an offset that the log does not have: records may have been lost."""
+    """Raise an error, or log a warning, for an offset outside the log: records may have been lost."""
     first, last = partition.segments[0].base_offset, end_offset(partition)
     for bound, offset in ((bounds.start, start), (bounds.end, end)):
         if bound.kind == "offsets" and offset is not None and not first <= offset <= last:
@@ -227,10 +227,10 @@ def parse_bounds(text: Text) -> Bounds:
 
 
 def _bound(text: Text, side: str) -> Bound:
-    """Return one bound, in Spark's order: a timestamp for all partitions, timestamps by partition, offsets."""
+    """Return one bound, with Spark's precedence: a timestamp for all partitions, timestamps by partition, offsets."""
     name = f"{side}Timestamp"
     if (value := text(name)) is not None:
-        digits = value.lstrip("0") or value[:1]  # Python refuses to read some thousand of them
+        digits = value.lstrip("0") or value[:1]  # Python refuses to parse thousands of digits
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 19 and int(digits) <= INT64_MAX):
             raise InvalidArgumentError(f"option {name} must be milliseconds since 1970, not {value[:50]!r}", field=name)
         return Bound(name, "timestamp", int(digits))

@@ -16,11 +16,11 @@ from recordpress.codecs import CodecRegistry
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.spark._codecs import registry_of
 
-Parse: TypeAlias = "Callable[[str, str], Any]"  # of a name and a text
+Parse: TypeAlias = "Callable[[str, str], Any]"  # takes a name and a text
 Only: TypeAlias = Literal["", "batch", "stream"]
 _Class = TypeVar("_Class", bound=type)
 
-_PATHS = '["/logs", "s3://bucket/logs"]'  # as Spark passes several
+_PATHS = '["/logs", "s3://bucket/logs"]'  # as Spark passes several paths
 
 
 class Option(NamedTuple):
@@ -153,12 +153,12 @@ def codecs(name: str, value: str) -> CodecRegistry | None:
 
 def unknown_options(options: Mapping[str, str], accepted: tuple[str, ...]) -> list[str]:
     """Return the names of unknown options, as the user spelled them."""
-    known = {name.lower() for name in accepted} | {"paths"}  # Spark's own name for several
+    known = {name.lower() for name in accepted} | {"paths"}  # Spark's own name for several paths
     return sorted(name for name in options if name.lower() not in known)
 
 
 def shown_unknown(unknown: Iterable[str], accepted: tuple[str, ...]) -> str:
-    """Name unknown options, each with the accepted one that is spelled almost alike."""
+    """List unknown options, each with the accepted option whose spelling is similar."""
     near = {name: hint(name, accepted).removeprefix(": ") for name in unknown}
     return f"unknown option {', '.join(f'{name} ({meant})' if meant else name for name, meant in near.items())}"
 
@@ -185,8 +185,8 @@ class RawOptions:
         if not found:
             raise InvalidArgumentError(
                 "path is missing: load(<log dir, directory of a partition, pattern or URL>), or save(<log dir>). In "
-                "SQL Spark does not pass a table's options on to a Python data source: create the table without "
-                "columns, then write INSERT INTO t WITH (path '...', topic '...'), which also replaces CREATE TABLE AS",
+                "SQL, Spark does not pass a table's options to a Python data source. Create the table without columns, "
+                "then use INSERT INTO t WITH (path '...', topic '...'), also instead of CREATE TABLE AS",
                 field="path",
             )
         return found

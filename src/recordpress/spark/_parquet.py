@@ -2,10 +2,10 @@
 
 ::
 
-    <dst>/topic=orders/partition=0/00000000000000012345.parquet     a split, named for its first segment's base offset
-          _SUCCESS                                                  (and for where a part of it begins)
+    <dst>/topic=orders/partition=0/00000000000000012345.parquet     a split, named for its first offset
+          _SUCCESS                                                  (and its position, if it begins inside a segment)
 
-Files are written under hidden names, in a directory that gets its own name at the end.
+Files are written under hidden names, in a directory that gets its final name at the end.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 _IN_PATHS = ("topic", "partition")
 _OF_RECORDS = tuple(name for name in column_names("records", True, False) if name not in _IN_PATHS)
-_ROW_GROUP_BYTES = 64 << 20  # uncompressed: large enough for readers, and a few of them fit into a worker
-_FETCH_BYTES = 1 << 20  # of a result; ConsumerConfig's max.partition.fetch.bytes
+_ROW_GROUP_BYTES = 64 << 20  # uncompressed: large enough for readers, and a few fit into a worker's memory
+_FETCH_BYTES = 1 << 20  # of a file per result; the default of ConsumerConfig's max.partition.fetch.bytes
 _NO_TOPIC = "__HIVE_DEFAULT_PARTITION__"  # as Hive writes a null in a path
 _COMPRESSIONS = ("zstd", "snappy", "gzip", "lz4", "none")
 _RESULT = schema_of(
@@ -63,26 +63,26 @@ def to_parquet(
 ) -> DataFrame:
     """Write the records of a log as Parquet files, with topic and partition as directories.
 
-    Statistics of row groups have the least and greatest offset and timestamp, so that engines skip what a query does
-    not request. Control records are omitted. `dst` gets its name when all files are complete, with ``_SUCCESS`` in it;
-    in an object store, which cannot rename, ``_SUCCESS`` is written last. A second job on the same `dst` is refused
-    while the first one works; the next one removes the files of a killed one.
+    Statistics of row groups hold the minimum and maximum offset and timestamp, so that engines skip row groups that a
+    query does not need. Control records are omitted. `dst` gets its name when all files are complete, with ``_SUCCESS``
+    in it; in an object store, which cannot rename, ``_SUCCESS`` is written last. A second job on the same `dst` is
+    refused while the first job runs; after a job was killed, the next job removes its files.
 
     Parameters
     ----------
     spark : SparkSession
         Its executors see `src` and `dst` under these paths.
     src : path, URL, pattern, or several
-        As `recordpress.open_log` takes it.
+        As for `recordpress.open_log`.
     dst : path or URL
-        Does not exist yet.
+        Output directory, which must not exist yet.
     columns : list of str
-        Of key, value, offset, timestamp, timestampType, headers.
+        Columns to write; default: key, value, offset, timestamp, timestampType, headers.
     isolation_level : {'read_uncommitted', 'read_committed'}
     compression : {'zstd', 'snappy', 'gzip', 'lz4', 'none'}
-        Of the Parquet files.
+        Codec of the Parquet files.
     on_corrupt : {'raise', 'skip'}
-        If a batch is damaged, the job fails, or the batch is omitted and reported.
+        If a batch is damaged, fail the job; or omit and report the batch.
     dry_run : bool
         List the files that would be written, including those without records; write nothing.
     codecs : CodecRegistry, str or several, optional
@@ -91,14 +91,14 @@ def to_parquet(
     Returns
     -------
     DataFrame
-        One row per file: topic, partition, file, records, bytes, firstOffset, lastOffset, findings (omissions,
-        and what follows the last complete entry of a log: a truncated one, or zeros; file is null without a record
-        besides). With `dry_run`: topic, partition, file, sourceBytes.
+        One row per file: topic, partition, file, records, bytes, firstOffset, lastOffset, findings (omissions, and a
+        truncated entry or zeros at the end of a log). If a file would have findings but no records, it is not written,
+        and its name is null. With `dry_run`: topic, partition, file, sourceBytes.
 
     Raises
     ------
     InvalidArgumentError
-        `dst` exists; `src` holds no partition; a column, level or codec that is not accepted.
+        `dst` exists; `src` holds no partition; a column, compression or codec is not accepted.
     pyspark.errors.PySparkException
         A task failed: damage, or a file that cannot be read or written. Nothing is left at `dst`.
 
@@ -120,7 +120,7 @@ def to_parquet(
         isolation_level=isolation_level, on_corrupt=on_corrupt, timestamp_unit="us", batch_bytes=_FETCH_BYTES
     )
     log = opened(src, codecs)
-    refuse_taken(dst)  # before Spark is asked for anything
+    refuse_taken(dst)  # before Spark does any work
     work = tasks(spark, log, by_state=isolation_level == "read_committed")
     if dry_run:
         return table(spark, [_planned(split) for task in work for split in task], _PLAN)
@@ -151,7 +151,7 @@ class _Target:
 
 def _write(item: tuple[_Target, TaskSplits]) -> list[dict[str, Any]]:
     target, task = item
-    target.files.info(target.path)  # what a killed driver's tasks miss is not made again
+    target.files.info(target.path)  # raises if the driver was killed and its files removed: do not create them again
     return [row for split in task for row in _write_split(target, split)]
 
 
@@ -189,7 +189,7 @@ def _planned(split: LogSplit) -> dict[str, Any]:
 
 
 def _place(split: LogSplit) -> str:
-    """Return a path that is the same for every attempt: splits of a partition have different starts."""
+    """Return a path that is the same for every attempt and differs between splits, whose starts differ."""
     topic = _NO_TOPIC if split.topic is None else quote(split.topic, safe="")
     number = _NO_TOPIC if split.partition is None else str(split.partition)
     first = max(split.segments[0].base_offset, split.start_offset or 0)
@@ -207,7 +207,7 @@ def _write_groups(target: _Target, sink: _Sink, first: pa.Table, rest: Iterator[
         arrow_schema(target.columns),
         compression=target.compression,
         write_statistics=counted,
-        use_dictionary=False,  # keys and values seldom repeat, and building one takes longer than it saves
+        use_dictionary=False,  # keys and values seldom repeat: building a dictionary takes longer than it saves
     ) as parquet:
         while group is not None:
             parquet.write_table(group.select(target.columns), row_group_size=max(group.num_rows, 1))

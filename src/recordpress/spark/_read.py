@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def read(spark: SparkSession, src: Paths, **options: Any) -> DataFrame:
-    """Return the rows of ``spark.read.format("recordpress")`` for less CPU time if most columns and rows are needed.
+    """Return the rows of ``spark.read.format("recordpress")`` in less CPU time, if most columns and rows are needed.
 
     This call plans the work: the DataFrame never reads segments that appear later. The
     query's filters do not reduce what is read; `columns`, `startingTimestamp` and similar options do.
@@ -42,23 +42,23 @@ def read(spark: SparkSession, src: Paths, **options: Any) -> DataFrame:
     spark : SparkSession
         Its executors see `src` under the same paths.
     src : path, URL, pattern, or several
-        As `recordpress.open_log` takes it.
+        As for `recordpress.open_log`.
     **options
-        Options of ``spark.read.format("recordpress")``: see `ReadOptions`. `columns` may be a list, too.
+        Options of ``spark.read.format("recordpress")``: see `ReadOptions`. `columns` may also be a list.
 
     Returns
     -------
     DataFrame
-        As that of the data source: see `KafkaLogDataSource`.
+        With the columns of the data source: see `KafkaLogDataSource`.
 
     Raises
     ------
     InvalidArgumentError
         An option is not accepted, or no partition was found.
     FileNotFoundError
-        There is nothing at a path.
+        A path does not exist.
     pyspark.errors.PySparkException
-        By what uses the DataFrame: a task failed. Damage is such an error, depending on `mode`.
+        Raised by actions on the DataFrame: a task failed, for example because of damage, depending on `mode`.
 
     Examples
     --------

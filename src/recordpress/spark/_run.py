@@ -1,7 +1,7 @@
 """Run functions on executors: pickled tasks travel as rows, one per task, and so do their results.
 
-A closure would hold all of them, and every task would unpickle it. Spark sends a task in one message, which holds at
-most spark.rpc.message.maxSize (128 MiB), so a first task of Spark makes the rows of a slice.
+A closure would hold all tasks, and every task would unpickle it. Spark sends a task in one message, which holds at
+most spark.rpc.message.maxSize (128 MiB), so the items go out in slices, and one task of Spark builds a slice's rows.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _Result = TypeVar("_Result")
 
 
 def run(spark: SparkSession, what: str, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
-    """Return the results of `work`, a module's function, with one task per item, in order; `what` names the job in
-    Spark's UI. An error of recordpress on an executor is raised here as itself."""
+    """Run `work`, a module's function, in one task per item, and return the results in order; `what` names the job in
+    Spark's UI. An error of recordpress on an executor is raised here with its own type."""
     if not items:
         return []
     with _described(spark, f"recordpress: {what}, {len(items)} tasks"):
@@ -58,7 +58,7 @@ def _described(spark: SparkSession, text: str) -> Iterator[None]:
 
 
 def spread(spark: SparkSession, items: Sequence[bytes]) -> DataFrame:
-    """Return a row for each item, with its number, in a separate task."""
+    """Return a DataFrame with a numbered row for each item, each in a separate task."""
     prepare_session(spark)
     sliced = [*grouped(enumerate(items), lambda numbered: len(numbered[1]), _SLICE_BYTES)]
     return reduce(lambda one, other: one.union(other), [_spread(spark, one) for one in sliced or [()]])
@@ -93,6 +93,6 @@ def _worker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
 
 def table(spark: SparkSession, rows: Sequence[dict[str, Any]], schema: pa.Schema) -> DataFrame:
     """Return the rows of a job's result as a DataFrame."""
-    if not rows:  # Spark Connect refuses a table that has none
+    if not rows:  # Spark Connect refuses a table without rows
         return spark.createDataFrame(pa.Table.from_pylist([{}], schema=schema)).limit(0)
     return spark.createDataFrame(pa.Table.from_pylist(list(rows), schema=schema))

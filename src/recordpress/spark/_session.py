@@ -27,14 +27,14 @@ def parallelism_of(spark: SparkSession) -> int | None:
         return int(text)
     if (context := context_of(spark)) is not None:
         return int(context.defaultParallelism)
-    (row,) = spark.sql("EXPLAIN SELECT * FROM range(1)").collect()  # RangeExec.numSlices; it does not run
+    (row,) = spark.sql("EXPLAIN SELECT * FROM range(1)").collect()  # RangeExec.numSlices; nothing runs
     found = re.search(r"\bsplits=(\d{1,9})\b", str(row[0]))
     return int(found[1]) if found else None
 
 
 def for_session(spark: SparkSession) -> type[DataSource]:
-    """Return the data source with the session's settings, of no module, so that it is pickled by value and can report a
-    missing recordpress."""
+    """Return the data source with the session's settings, as a local class: Spark pickles it by value, so that it can
+    report a missing recordpress."""
     settings = {"parallelism": parallelism_of(spark), "is_pushdown_on": spark.conf.get(_PUSHDOWN, "false") == "true"}
     made = maker_of(KafkaLogDataSource, settings)
 
@@ -52,9 +52,9 @@ def for_session(spark: SparkSession) -> type[DataSource]:
 def register(spark: SparkSession) -> None:
     """Register ``format("recordpress")`` and the functions for SQL with a session, and adapt it to the session.
 
-    Tasks are sized for the number that the session runs at a time. If spark.sql.python.filterPushdown.enabled is true,
-    filters on offset, timestamp, partition and topic reduce what is read. If it becomes false later, queries fail with
-    Spark's DATA_SOURCE_PUSHDOWN_DISABLED until `register` is called again.
+    Tasks are sized for the number of tasks that the session runs at a time. If the setting
+    spark.sql.python.filterPushdown.enabled is true, filters on offset, timestamp, partition and topic reduce what is
+    read. If it becomes false later, queries fail with DATA_SOURCE_PUSHDOWN_DISABLED until `register` is called again.
 
     In SQL, ``rp_compress(value[, codec[, level]])``, ``rp_decompress(value[, codec])``, ``rp_crc32c(value)``,
     ``rp_schema_id(value)``, ``rp_payload(value[, format])``, ``rp_read_record_set(value)`` and
@@ -68,7 +68,7 @@ def register(spark: SparkSession) -> None:
     Raises
     ------
     ImportError
-        A Python that runs workers, or with which a Spark Connect server plans, lacks a package.
+        The Python of the workers, or the Python with which a Spark Connect server plans, lacks a package.
 
     Examples
     --------
@@ -83,14 +83,14 @@ def register(spark: SparkSession) -> None:
 
 
 def register_unchecked(spark: SparkSession) -> None:
-    """Register with a session that may get recordpress later, by `ship`."""
+    """Register with a session whose executors may get recordpress later, from `ship`."""
     add_functions(spark)
     spark.dataSource.register(for_session(spark))
 
 
 def add_functions(spark: SparkSession) -> None:
-    """Register the functions for SQL alone, once: Spark warns of each one that it replaces. Spark finds the data source
-    by itself, and then plans reads with the driver's Python."""
+    """Register only the functions for SQL, once: Spark warns about each function that it replaces. Spark finds the data
+    source by itself, and then plans reads with the driver's Python."""
     prepare_session(spark)
     if spark not in _with_functions:
         register_functions(spark)

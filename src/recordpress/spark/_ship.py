@@ -25,7 +25,7 @@ _PACKAGE = "recordpress/"
 def ship(spark: SparkSession, wheel: str | os.PathLike[str]) -> None:
     """Send a wheel of recordpress to every present and future executor of a session, without installing it.
 
-    Python cannot import compiled modules from inside an archive, so Spark is asked to unpack it: the package lands in
+    Python cannot import compiled modules from inside an archive, so Spark unpacks the archive: the package ends up in
     the folder of the session's files, which is on the path of every Python worker.
 
     Parameters
@@ -34,7 +34,7 @@ def ship(spark: SparkSession, wheel: str | os.PathLike[str]) -> None:
         A session with executors elsewhere: standalone, YARN, Kubernetes, or a Spark Connect server.
     wheel : str or path
         A wheel of this version of recordpress, for the driver's version of CPython and the executors' platform. It must
-        have its C libraries in it, as wheels of ``make wheels`` do.
+        bundle its C libraries, as wheels from ``make wheels`` do.
 
     Raises
     ------

@@ -48,14 +48,14 @@ _TYPES = {
 
 
 def check_schema(schema: StructType, options: WriteOptions) -> None:
-    """Raise an error for columns that a record does not have, and for missing ones."""
+    """Raise an error for columns that a record does not have, and for missing columns."""
     accepted = "; ".join(f"{name} {' or '.join(types)}" for name, types in _TYPES.items())
     for field in schema.fields:
         kind = field.dataType.simpleString()
         if (field.name, kind) == ("timestamp", "timestamp_ntz"):
             raise InvalidArgumentError(
-                "column timestamp has no time zone: df.withColumn('timestamp', df.timestamp.cast('timestamp')) takes "
-                "that of the session",
+                "column timestamp has no time zone: df.withColumn('timestamp', df.timestamp.cast('timestamp')) uses "
+                "the time zone of the session",
                 field="schema",
             )
         if kind not in _TYPES.get(field.name, ()):
@@ -63,7 +63,7 @@ def check_schema(schema: StructType, options: WriteOptions) -> None:
             raise InvalidArgumentError(f"{what} {field.name} {kind}; accepted are {accepted}"[:1000], field="schema")
     names = schema.fieldNames()
     if len(set(names)) < len(names):
-        raise InvalidArgumentError("each column may occur once", field="schema")
+        raise InvalidArgumentError("each column may occur only once", field="schema")
     if "value" not in names:
         raise InvalidArgumentError(f"the column value is missing; accepted are {accepted}", field="schema")
     for column, option, given in (("topic", "topic", options.topic), ("partition", "partitions", options.partitions)):
@@ -73,7 +73,7 @@ def check_schema(schema: StructType, options: WriteOptions) -> None:
 
 @dataclass
 class Staged(WriterCommitMessage):
-    """The output of one task, and what it joined."""
+    """The output of one task, and the segments that it joined."""
 
     segments: list[StagedSegment]
     joined: list[JoinedSegment]
@@ -122,7 +122,7 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
     def publish(
         self, stage: Stage, staged: Sequence[Staged], write_id: str | None, batch_id: int | None = None
     ) -> None:
-        """Publish all segments of a job, unless it was published before."""
+        """Publish all segments of a job, unless the job was published before."""
         segments = [one for task in staged for one in task.segments]
         published = commit_staged(
             stage,
@@ -151,6 +151,6 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
 
 
 def _task_number() -> int:
-    """Return the number of this task in its job, which all its attempts have."""
+    """Return the number of this task in its job, which is the same for all its attempts."""
     context = TaskContext.get()
     return 0 if context is None else context.partitionId()

@@ -27,7 +27,7 @@ _NUMBERS = 1 << 31  # partitions that a topic can have
 
 @dataclass
 class _Waiting:
-    """Rows of one partition."""
+    """Rows of one partition that are not packed yet."""
 
     staged: StagedPartition
     batches: list[pa.RecordBatch] = field(default_factory=list)
@@ -36,7 +36,7 @@ class _Waiting:
 
 
 class TaskRows:
-    """Rows of one attempt of a task, which has this number in its job; rows without a timestamp get `now_ms`."""
+    """Rows of one attempt of the task with this number in its job; rows without a timestamp get `now_ms`."""
 
     def __init__(self, stage: Stage, options: WriteOptions, now_ms: int, task: int) -> None:
         self._stage, self._options, self._now, self._task = stage, options, now_ms, task
@@ -52,7 +52,7 @@ class TaskRows:
             self._add(part)
 
     def _add(self, batch: pa.RecordBatch) -> None:
-        """Add rows that all have offsets, or none."""
+        """Add rows of which either all or none have offsets."""
         has_offsets = "offset" in batch.schema.names
         records = _records(batch, self._now)
         for (topic, partition), rows in self._by_partition(batch, records):
@@ -66,7 +66,7 @@ class TaskRows:
             self._relieve()
 
     def finish(self) -> tuple[list[StagedSegment], list[JoinedSegment]]:
-        """Pack the remaining rows, and close the files; join small ones with small ones of other tasks."""
+        """Pack the remaining rows, and close the files; join small files with small files of other tasks."""
         for waiting in self._waiting.values():
             self._pack(waiting, is_end=True, shares=is_small(waiting.bytes))
             waiting.staged.close()
@@ -95,7 +95,7 @@ class TaskRows:
         if first.as_py() == last.as_py():
             yield (topics[first.as_py() // _NUMBERS], first.as_py() % _NUMBERS), records
             return
-        order = pc.array_sort_indices(codes)  # a stable sort: rows stay in order
+        order = pc.array_sort_indices(codes)  # a stable sort: rows keep their order
         runs = pc.run_end_encode(codes.take(order))
         ordered, start = records.take(order), 0
         for code, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
@@ -103,11 +103,11 @@ class TaskRows:
             start = end
 
     def _topics(self, batch: pa.RecordBatch) -> tuple[list[str], pa.Array | None]:
-        """Return the topics, and the number of each row's, as int64, unless the column is missing."""
+        """Return the topics, and each row's index into them as int64; None for the indexes if the column is missing."""
         topic = self._options.topic
         if topic is not None and "topic" not in batch.schema.names:
             return [topic], None
-        column = batch.column("topic")  # is there: the schema was checked
+        column = batch.column("topic")  # it exists: the schema was checked
         if topic is not None:
             column = column.fill_null(topic)
         if column.null_count:
@@ -210,7 +210,7 @@ class TaskRows:
 
 
 def packed(rows: pa.Table, options: WriteOptions) -> Iterator[tuple[bytes, int]]:
-    """Pack rows into batches of at most ``max.message.bytes``; each comes with the number of its first row."""
+    """Yield batches of at most ``max.message.bytes``, each with the number of its first row."""
     limit = min(options.batch_size, options.max_message_bytes)
     how = options.codec.options
     done = 0
@@ -238,7 +238,7 @@ def _alone(row: pa.Table, options: WriteOptions, how: Any) -> bytes:
 
 
 def _by_kind(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Yield the rows with offsets, then the rows that the log numbers, without the column."""
+    """Yield the rows with offsets, then the rows that the log will number, without that column."""
     if "offset" not in batch.schema.names:
         yield from () if batch.num_rows == 0 else (batch,)
         return

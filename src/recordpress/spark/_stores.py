@@ -13,11 +13,11 @@ from recordpress.files import FileSystem, resolve
 from recordpress.spark._option import Option
 
 STORE_OPTIONS = (
-    Option("fs.s3a.access.key", "Access key, as Hadoop's S3A connector names it.", "the environment's"),
-    Option("fs.s3a.secret.key", "Its secret.", "the environment's"),
+    Option("fs.s3a.access.key", "Access key, as for Hadoop's S3A connector.", "from the environment"),
+    Option("fs.s3a.secret.key", "Secret key.", "from the environment"),
     Option("fs.s3a.session.token", "Token of a temporary key."),
     Option("fs.s3a.endpoint", "Server other than Amazon's, with or without http:// or https://."),
-    Option("fs.s3a.endpoint.region", "Region.", "without an endpoint, that of the bucket"),
+    Option("fs.s3a.endpoint.region", "Region.", "the bucket's region if there is no endpoint"),
 )
 _NAMES = tuple(row.name for row in STORE_OPTIONS)
 _SCHEMES = ("s3://", "s3a://", "s3n://")
@@ -35,7 +35,7 @@ class Store:
 
     @classmethod
     def parse(cls, given: Callable[[str], str | None], paths: Sequence[str]) -> Store | None:
-        """Parse the options for these paths; return None without options."""
+        """Parse the options for these paths; return None if no option is given."""
         values = {name: value for name in _NAMES if (value := given(name)) is not None}
         if not values:
             return None

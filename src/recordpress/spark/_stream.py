@@ -1,7 +1,7 @@
 """spark.readStream.format("recordpress"): a growing log directory as an unbounded table.
 
-Offsets follow Spark's Kafka source: the next one of each partition, as {"orders": {"0": 4500}}. The records
-between two offsets never change, so a restarted query reads the same records.
+Offsets have the form of Spark's Kafka source: the next offset of each partition, as {"orders": {"0": 4500}}. The
+records between two offsets never change, so a restarted query reads the same records.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Reader(Protocol):
     options: ReadOptions
 
     def tasks(self, partitions: Sequence[Partition], ranges: dict[str, Range], total: int) -> Sequence[InputPartition]:
-        """Return the tasks that read these offsets, about `total` bytes."""
+        """Return the tasks that read the offsets in `ranges`, about `total` bytes."""
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a task."""
 
 
 def stream_reader(reader: Reader) -> DataSourceStreamReader:
-    """Return a reader for this version of Spark; raise for a limit that the version does not support."""
+    """Return a reader for this version of Spark; raise an error for a limit that the version does not support."""
     if limits is not None:
         return _LimitedReader(reader)
     for name in reader.options.limits:
@@ -72,18 +72,18 @@ class GrowingLog:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._options = reader.options
-        self._target: dict[Key, int] | None = None  # of a query that reads what is there and ends
-        self._kept: set[Key] = set()  # of earlier runs, which this one does not read
-        self._snapshot: dict[Key, Partition] | None = None  # of this trigger
-        self._planned: Offsets | None = None  # where its batch ends
+        self._target: dict[Key, int] | None = None  # ends of a query that stops at the end of the log
+        self._kept: set[Key] = set()  # partitions of earlier runs that this run does not read
+        self._snapshot: dict[Key, Partition] | None = None  # partitions at this trigger
+        self._planned: Offsets | None = None  # where the trigger's batch ends
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_snapshot": None}  # it is the driver's, and large
+        return self.__dict__ | {"_snapshot": None}  # only the driver uses it, and it is large
 
     def partitions(self, planned: frozenset[Key] = frozenset()) -> dict[Key, Partition]:
-        """List the selected partitions, and those of a batch that is planned, by topic and number."""
+        """List the selected partitions and the partitions in `planned`, by topic and number."""
         options = self._options
-        self._snapshot = None  # two of them need not be in memory
+        self._snapshot = None  # so that two snapshots are never in memory
 
         topics = {topic for topic, _ in planned}
 
@@ -133,14 +133,14 @@ class GrowingLog:
         return {key: self.end(one) for key, one in found.items()}
 
     def remember(self) -> None:
-        """Fix the present ends as the ends of this query."""
+        """Make the current ends the ends of this query."""
         self._snapshot = None
         self._target = self.ends()
         topics = {topic for topic, _ in self._target}
         for name in (*self._options.topics.names, *(self._options.topics.assigned or ())):
             if name not in topics:
                 where = ", ".join(self._options.paths)
-                _LOGGER.warning("%s has no topic %s now, of which this query reads nothing", where, name)
+                _LOGGER.warning("%s has no topic %s now, so this query reads nothing of it", where, name)
 
     def limit(self) -> Any:
         """Return the limit of a batch as Spark expects it."""
@@ -154,7 +154,7 @@ class GrowingLog:
         return limits.ReadAllAvailable()
 
     def readable(self, start: dict[Key, int]) -> dict[Key, tuple[Partition, int, int]]:
-        """Return the range of unread offsets of each partition; with failOnDataLoss, raise if some are gone."""
+        """Return the range of unread offsets of each partition; with failOnDataLoss, fail if some are gone."""
         found = {}
         there = self.partitions()
         for key, partition in there.items():
@@ -169,13 +169,13 @@ class GrowingLog:
         return found
 
     def _first(self, key: Key, partition: Partition, wanted: int | None, end: int) -> int:
-        """Return the next offset to read, or the first that is left. A partition that appeared later begins at 0."""
+        """Return the next offset to read, or the first remaining one. A partition that appeared later begins at 0."""
         first: int = partition.segments[0].base_offset
         wanted = wanted or 0
         if first > wanted:
             self._lost(f"{partition}: offsets {wanted} to {first - 1} were deleted before they were read")
             return first
-        if wanted > end:  # a part of the log may just be no longer readable, as without includeActiveSegment
+        if wanted > end:  # a part of the log may only be unreadable now, as without includeActiveSegment
             last = end_offset(partition)
             if wanted > last:
                 self._lost(f"{partition} ends at offset {last}; the next offset to read was {wanted}")
@@ -190,14 +190,14 @@ class GrowingLog:
         _LOGGER.warning("%s", message)
 
     def latest_of_all(self) -> Offsets:
-        """Return the offsets at which the next batch ends that reads everything."""
+        """Return the offsets at which the next batch ends if it reads everything."""
         self._snapshot = None
         self._planned = _json(self.ends())
         return self._planned
 
     def latest(self, start: Offsets, limit: Any) -> Offsets:
-        """Return the offsets at which the next batch ends. Partitions that are no longer selected keep theirs: a later
-        run that selects them again continues there."""
+        """Return the offsets at which the next batch ends. Partitions that are no longer selected keep their offsets: a
+        later run that selects them again continues there."""
         since = _keys(start)
         self._snapshot = self._planned = None
         readable = self.readable(since)
@@ -219,8 +219,8 @@ class GrowingLog:
         return {key: end for key, (_, _, end) in readable.items()}
 
     def tasks(self, start: Offsets, end: Offsets) -> list[InputPartition]:
-        """Return the tasks of a batch. One that an earlier run planned may hold partitions that are not selected any
-        more: its offsets count as read after it."""
+        """Return the tasks of a batch. A batch that an earlier run planned may hold partitions that are no longer
+        selected; afterwards, its offsets count as read."""
         since, until = _keys(start), _keys(end)
         found = self._snapshot
         if found is None or end != self._planned:

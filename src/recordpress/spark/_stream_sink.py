@@ -1,4 +1,4 @@
-"""df.writeStream.format("recordpress"): each batch of a query becomes segments, once.
+"""df.writeStream.format("recordpress"): each batch of a query becomes segments exactly once.
 
 ::
 
@@ -6,8 +6,8 @@
     executor    Arrow batches ──► segments staged for the query         as for a batch write
     driver      another KafkaLogStreamWriter: commit ──► publish        with the ids of the query and the batch
 
-A query that is started again from its checkpoint writes its last batch again, unless that was committed there. The log
-dir remembers the last batch of each query, by the id that the checkpoint has; both become true with one journal.
+A query that restarts from its checkpoint writes its last batch again, unless the checkpoint lists it as committed. The
+log dir records the last batch of each query, by the query id in the checkpoint; one journal commits rows and record.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class KafkaLogStreamWriter(PickledForWorkers, DataSourceStreamArrowWriter):
         return StagedOfQuery(*self._writer.staged(stage, iterator), query, stage)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Publish a batch. The stage is that of the tasks, not of this writer."""
+        """Publish a batch from the stage of its tasks, which is not the stage of this writer."""
         staged = _given(messages)
         if staged:
             self._writer.publish(staged[0].stage, staged, staged[0].query, batchId)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Discard a failed batch. The next batch of the query deletes other files of its tasks."""
+        """Discard a failed batch. The next batch of the query deletes the other files of its tasks."""
         for message in _given(messages):
             withdraw(message.stage)
 
@@ -70,9 +70,9 @@ def _given(messages: list[WriterCommitMessage | None]) -> list[StagedOfQuery]:
 
 
 def _query_id() -> str:
-    """Return the id of the query that this task works for."""
+    """Return the id of the query that this task belongs to."""
     context = TaskContext.get()
     query = None if context is None else context.getLocalProperty(_QUERY_ID)
     if query is None:
-        raise RecordpressError(f"the query of this task is unknown: Spark set no property {_QUERY_ID}")
+        raise RecordpressError(f"the query of this task is unknown: Spark did not set property {_QUERY_ID}")
     return query

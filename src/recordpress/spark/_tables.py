@@ -1,8 +1,8 @@
-"""Tables of SQL, whose schema keeps their options for SELECT.
+"""SQL tables, whose schemas keep their options for SELECT.
 
 Spark gives a Python data source the options of a table when it creates the table, and never again. The metadata of
-columns reaches the reader. A writer must not trust it: Spark also keeps it in the columns of a query, so CREATE TABLE
-AS SELECT would add the rows to the table that they are from.
+columns reaches the reader. A writer must not trust this metadata: Spark also keeps it in the columns of a query, so
+CREATE TABLE AS SELECT would add the rows to the table that they come from.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _PREFIX = "option."
 
 
 def options_of_new_table(options: Mapping[str, str]) -> dict[str, str] | None:
-    """Return the options of CREATE TABLE, which Spark mixes with properties; None of another statement."""
+    """Return the options of CREATE TABLE, which Spark mixes with properties; return None for another statement."""
     if "provider" not in options:
         return None
     found = {name.removeprefix(_PREFIX): value for name, value in options.items() if name.startswith(_PREFIX)}
     for row in STORE_OPTIONS[:3]:
         if row.name in found:
-            raise InvalidArgumentError(f"a table would show option {row.name}: set the environment", field=row.name)
+            raise InvalidArgumentError(f"a table would reveal option {row.name}: set the environment", field=row.name)
     if path := options.get("path"):
         found["path"] = path.removeprefix("file:") if not path.startswith("file://") else path
     return found
@@ -46,11 +46,11 @@ def kept_options(schema: StructType) -> dict[str, str]:
 
 
 def has_path(options: Mapping[str, str]) -> bool:
-    """Return whether options name a path: a table's SELECT and INSERT give none."""
+    """Return whether options name a path: SELECT and INSERT for a table do not."""
     return not {"path", "paths"}.isdisjoint(name.lower() for name in options)
 
 
 def are_new(paths: list[str], filesystem: FileSystem | None) -> bool:
-    """Return whether there is nothing at any of the paths."""
+    """Return whether no path has anything but an empty directory."""
     places = [resolve(path, filesystem) for path in paths]
     return not any((info := files.find(name)) and (not info.is_directory or files.list(name)) for files, name in places)

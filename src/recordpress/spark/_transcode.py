@@ -2,9 +2,9 @@
 
 ::
 
-    driver     places, lock, what is left ──► groups of segments         manifest, _SUCCESS ──► its name
+    driver     paths, lock, segments left ──► groups of segments         manifest, _SUCCESS ──► its name
     executor                                   └──► copied, verified, with indexes and a proof
-                                                    (of a large one: parts, which are then joined)
+                                                    (large ones in chunks, which are then joined)
 
 Only paths and numbers go through the driver.
 """
@@ -62,23 +62,23 @@ def transcode(
     """Recompress a log with another codec on the executors, as `recordpress.transcode` does; every record keeps its
     offset.
 
-    Small segments are done together in one task. One that is larger than a core's share of the work is done in parts,
-    which are then joined; the files equal the output of one process. The source is only read. Each batch is verified
-    when it is made, each segment is read back before it gets its name, and `dst` gets its name when all of them are
+    One task copies several small segments. A segment larger than a core's share of the work is copied in chunks, which
+    are then joined; the files equal the output of one process. The source is only read. Each batch is verified when it
+    is written, each segment is read back before it gets its name, and `dst` gets its name when all segments are
     complete; in an object store, which cannot rename, ``recordpress-manifest.jsonl`` and ``_SUCCESS`` are written last.
-    A task that is tried again, or twice at once, gives the same files. A second job on the same `dst` is refused while
-    the first one works. If a job is killed, the next one with the same arguments continues after the segments proven
-    done.
+    A task that is retried, or runs twice at once, writes the same files. A second job on the same `dst` is refused
+    while the first job runs. If a job is killed, the next job with the same arguments continues after the segments that
+    are proven complete.
 
     Parameters
     ----------
     spark : SparkSession
         Its executors see `src` and `dst` under these paths.
     src : path, URL, pattern, or several
-        As `recordpress.open_log` takes it; no broker may be writing to it.
+        As for `recordpress.open_log`; no broker may be writing to it.
     dst : path or URL
-        Does not exist yet, and lies outside of `src`. If `src` is the directory of one partition, `dst` becomes that
-        directory if its name is a partition's (``topic-0``), else a log dir that holds it.
+        Must not exist yet, and must lie outside `src`. If `src` is the directory of one partition, `dst` becomes the
+        partition's directory if it is named like one (``topic-0``), else a log dir that holds that directory.
     compression_type, level, batch_bytes, batch_records, max_message_bytes, min_gain, resume
         As for `recordpress.transcode`.
     producer_id_expiration_ms, now_ms, producers
@@ -86,9 +86,9 @@ def transcode(
     dry_run : bool
         Only estimate the result, on the driver, from up to 64 MiB of the log.
     on_corrupt : {'raise', 'quarantine'}
-        If a segment is damaged, the job fails; or the segment's file is copied as it is, next to the others, under the
-        name ``<base offset>.log.quarantined``, which brokers and readers pass over. `recordpress.log.repair` gets out
-        of it what is intact. Not with ``producers="settle"``, which needs the transactions of whole partitions.
+        If a segment is damaged, fail the job; or copy the segment's file unchanged, next to the others, under the name
+        ``<base offset>.log.quarantined``, which brokers and readers ignore. `recordpress.log.repair` copies its intact
+        batches. Not with ``producers="settle"``, which needs the transactions of whole partitions.
     codecs : CodecRegistry, str or several, optional
         Codec plug-ins: a registry, or paths as `CodecRegistry.load` takes them (``"package.module:attribute"``),
         which executors import, too.
@@ -96,17 +96,17 @@ def transcode(
     Returns
     -------
     DataFrame
-        With `dry_run` one row: bytesBefore, bytesAfter, leastBytes and mostBytes (its 95 % confidence interval),
-        cpuSeconds, sampledBytes, segments, sampledSegments. Otherwise one row per partition: topic,
+        With `dry_run`, one row: bytesBefore, bytesAfter, leastBytes and mostBytes (95 % confidence interval of
+        bytesAfter), cpuSeconds, sampledBytes, segments, sampledSegments. Otherwise one row per partition: topic,
         partition, directory, segments, records, batchesBefore, batchesAfter, bytesBefore, bytesAfter,
         compressionTypesBefore, compressionTypesAfter, digests (one per segment, the same for source and copy),
-        trailingBytes (after the last complete entry of a source; they hold no record, and are not copied),
+        trailingBytes (bytes after a source's last complete entry, which hold no record and are not copied),
         quarantined (files in the copy), findings (data that the copy lacks, as text).
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        `dst` exists or lies in `src`; `src` holds no partition; a codec, level or size that is not accepted.
+        `dst` exists or lies in `src`; `src` holds no partition; a codec, level or size is not accepted.
     pyspark.errors.PySparkException
         A task failed: the error has the text of the `RecordpressError`, with file, position and offset.
 

@@ -30,10 +30,10 @@ def verify(spark: SparkSession, src: Paths, check: str = "batch", *, codecs: Cod
     spark : SparkSession
         Its executors see `src` under the same paths.
     src : path, URL, pattern, or several
-        As `recordpress.open_log` takes it.
+        As for `recordpress.open_log`.
     check : {'file', 'batch', 'record'}
-        As for `recordpress.log.verify`. A task has whole segments. Offsets and leader epochs are compared with the end
-        of the segment before; for 'record' a task begins where a ``.snapshot`` has the state of producers.
+        As for `recordpress.log.verify`. A task checks whole segments. Offsets and leader epochs are compared with the
+        end of the preceding segment; for 'record', a task begins where a ``.snapshot`` holds the state of producers.
     codecs : CodecRegistry, str or several, optional
         Codec plug-ins: a registry, or paths as `CodecRegistry.load` takes them (``"package.module:attribute"``),
         which executors import, too.
@@ -42,7 +42,7 @@ def verify(spark: SparkSession, src: Paths, check: str = "batch", *, codecs: Cod
     -------
     DataFrame
         One row per finding: topic, partition, file, position, size, offset, rule, message, fieldPosition. An intact
-        log gives none.
+        log has no rows.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def verify(spark: SparkSession, src: Paths, check: str = "batch", *, codecs: Cod
     work = tasks(spark, log, whole_segments=True, with_files=True, by_state=check == "record")
     findings: dict[tuple[str | None, int | None, Finding], None] = {(None, None, one): None for one in log.skipped}
     for found in run(spark, "verify", _verified, [(task, check) for task in work]):
-        findings.update(dict.fromkeys(found))  # every task reads the checkpoint of leader epochs
+        findings.update(dict.fromkeys(found))  # without repetitions: every task reads the checkpoint of leader epochs
     rows = [{"topic": topic, "partition": number, **finding.to_dict()} for topic, number, finding in findings]
     return table(spark, rows, _RESULT)
 

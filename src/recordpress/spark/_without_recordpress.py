@@ -14,10 +14,10 @@ from typing import Any
 from recordpress import errors
 
 _SENTENCE = (
-    "{python} has no {package}: install it there, or set PYSPARK_PYTHON, and PYSPARK_DRIVER_PYTHON if it is set, "
-    "to a Python that has it before Spark starts"
+    "{python} has no {package}: install it there, or set PYSPARK_PYTHON (and PYSPARK_DRIVER_PYTHON if it is set) "
+    "to a Python that has it, before Spark starts"
 )
-# The last paragraph of a PythonException; Spark adds the state.
+# The last paragraph of a PythonException; Spark appends the SQLSTATE.
 _LAST = re.compile(
     r".*(?:^|worker: )(?:recordpress\.errors\.(\w+)|RuntimeError|ModuleNotFoundError): (.*?)\s*(?:SQLSTATE: \w+)?\s*\Z",
     re.DOTALL | re.MULTILINE,
@@ -27,8 +27,8 @@ _LAST = re.compile(
 def opener() -> Callable[[bytes], Any]:
     """Return ``pickle.loads`` for another Python.
 
-    It raises RuntimeError with the sentence if recordpress is missing: none of our classes exist there, and Spark
-    passes only the text on to the driver, in a PythonException.
+    The function raises RuntimeError with the sentence if recordpress is missing: no class of recordpress exists there,
+    and Spark passes only the text on to the driver, in a PythonException.
     """
     sentence = _SENTENCE
 
@@ -49,8 +49,8 @@ def opener() -> Callable[[bytes], Any]:
 
 
 def error_of_worker(text: str) -> Exception | None:
-    """Return the error at the end of the text of a PythonException: one of recordpress, or ImportError for a missing
-    package; None if it is another one."""
+    """Return the error that ends the text of a PythonException: an error of recordpress, or ImportError for a missing
+    package; return None for any other error."""
     found = _LAST.match(text)
     if found is None:
         return None
@@ -79,12 +79,12 @@ def maker_of(source: type[Any], settings: dict[str, Any]) -> Callable[[Any], Any
 
 
 class PickledForWorkers:
-    """Object of the data source that Spark sends to other Pythons, which report that they lack recordpress."""
+    """Object of the data source that Spark sends to other Pythons; a Python without recordpress reports that."""
 
     def __reduce__(self) -> tuple[Callable[[bytes], Any], tuple[bytes]]:
         from pyspark import cloudpickle
 
-        dumps: Any = cloudpickle.dumps  # it has no types
+        dumps: Any = cloudpickle.dumps  # it has no type hints
         opened = opener()
 
         def rebuilt(pickled: bytes) -> Any:

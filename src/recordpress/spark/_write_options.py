@@ -36,13 +36,13 @@ STREAM_OPTIONS = (
 _CODECS = (*CodecTable().ids, "pluggable")
 _PLUGIN = "pluggable.factory.plugin"  # KIP-984
 _LEAST_BATCH = 100  # bytes: a header has 61
-_PATH = Option("path", "Log dir, which gets a directory topic-partition for each partition. It need not exist.")
+_PATH = Option("path", "Log dir, in which each partition gets a directory topic-partition. It need not exist.")
 
 
 def _path(given: RawOptions) -> str:
     paths = given.paths()
     if len(paths) > 1:
-        raise InvalidArgumentError("save() takes one path, that of a log dir", field="path")
+        raise InvalidArgumentError("save() takes one path, the path of a log dir", field="path")
     return paths[0]
 
 
@@ -60,7 +60,7 @@ def _level(name: str, value: str) -> int | ZstdParameters:
 @documented
 @dataclass(frozen=True)
 class WriteOptions:
-    """Options of a write: the place of records, and their codec and batches. Names are Kafka's where Kafka has one.
+    """Options of a write: where records go, their codec and batches. Names are Kafka's where Kafka has the option.
 
     Examples
     --------
@@ -72,49 +72,49 @@ class WriteOptions:
 
     path: str = group((_PATH,), _path)
     topic: str | None = option(
-        "topic", text, "Topic of all rows, or of those whose column topic is null.", shown="the column topic"
+        "topic", text, "Topic of all rows, or of the rows whose column topic is null.", shown="the column topic"
     )
     partitions: int | None = option(
         "partitions",
         number(INT32_MAX),
-        "Number of partitions of each topic. Rows without a partition are spread over them by Kafka's murmur2"
-        " of the key, or without a key by a hash of the value and the row's place in its task.",
+        "Number of partitions of each topic. If a row has no partition, Kafka's murmur2 of its key chooses it; without"
+        " a key, a hash of the value and of the row's position in its task does.",
     )
     compression_type: str = option(
         "compression.type",
         _codec,
         "A Kafka codec, pluggable (KIP-984), or a provider of codec.plugin such as gzip:isal. The parsed value is the"
-        " codec's name, for pluggable that of the plug-in.",
+        " codec's name; for pluggable, the plug-in's name.",
         "zstd",
     )
     plugin: str | None = option(_PLUGIN, text, "Name of the codec for compression.type=pluggable.")
     codecs: CodecRegistry | None = option(
         "codec.plugin",
         codecs,
-        "Codecs to import, as package.module:attribute between commas. Executors import them too.",
+        "Codecs to import, as package.module:attribute, separated by commas. Executors import them too.",
     )
     level: int | ZstdParameters | None = option(
         "compression.level",
         _level,
-        "Level on the codec's own scale. zstd's may have a window and a strategy: 19,windowLog=20,strategy=btopt.",
-        shown="that of Kafka's Java producer",
+        "Level on the codec's own scale. For zstd, parameters may follow: 19,windowLog=20,strategy=btopt.",
+        shown="the level of Kafka's Java producer",
     )
     batch_size: int = option(
         "batch.size",
         number(INT32_MAX, _LEAST_BATCH),
         "Maximum size of a batch in bytes after compression. All but the last batch of a task are at least 97 % full,"
-        " or could not take one more record. A larger record gets its own batch.",
+        " or have no room for one more record. A larger record gets its own batch.",
         1048576,
     )
     max_message_bytes: int = option(
-        "max.message.bytes", number(INT32_MAX, _LEAST_BATCH), "A larger batch is an error, as at a broker.", 1048588
+        "max.message.bytes", number(INT32_MAX, _LEAST_BATCH), "A larger batch is rejected, as by a broker.", 1048588
     )
     segment_bytes: int = option(
         "segment.bytes",
         number(INT32_MAX),
-        "Maximum size of a segment in bytes. Segments smaller than 4 MiB are joined, by one of each 256 tasks if "
-        "together they have 4 MiB; larger ones keep their file. Offsets have gaps between large segments and between "
-        "joined ones.",
+        "Maximum size of a segment in bytes. Segments smaller than 4 MiB are joined: by one task in each 256 if "
+        "together they have 4 MiB, otherwise by the driver. Larger segments keep their file. Offsets have gaps between "
+        "large segments and between joined segments.",
         1 << 30,
     )
     index_interval_bytes: int = option(
@@ -123,24 +123,24 @@ class WriteOptions:
     write_id: str | None = option(
         "writeId",
         text,
-        "Name of this write, such as the day of its rows. If a write with this name was committed to the path"
-        " before, nothing is written, so a repeated job adds no row twice. The latest 10000 names are in "
+        "Name of this write, such as the day of its rows. If a write with this name is already committed in"
+        " the path, nothing is written, so a repeated job adds no row twice. The latest 10000 names are in "
         "_recordpress-writes.json there. Batches of a stream have their own ids.",
         only="batch",
     )
     overwrite_scope: Scope = option(
         "overwriteScope",
         choice("topics", "path"),
-        "What mode overwrite replaces, and each batch of a stream with outputMode complete: topics, all partitions of"
-        " the topics that rows go to (Spark's own default, static, replaces the whole table), or path, all partitions"
-        " in the path. Without rows nothing is replaced.",
+        "What mode overwrite, and each batch of a stream with outputMode complete, replaces. topics: all partitions of"
+        " the topics that rows go to (Spark's own default, static, replaces the whole table). path: all partitions in"
+        " the path. Without rows, nothing is replaced.",
         "topics",
     )
     store: Store | None = group(STORE_OPTIONS, lambda given: Store.parse(given.text, given.paths()), None)
 
     @classmethod
     def parse(cls, options: Mapping[str, str], is_stream: bool = False) -> WriteOptions:
-        """Parse the options of a write, or of a stream of writes.
+        """Parse the options of a write, or of a streaming write.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class WriteOptions:
 
 
 def _codec_name(values: dict[str, Any]) -> str:
-    """Return the codec's name; for pluggable, another option names it."""
+    """Return the codec's name; for pluggable, it is the value of another option."""
     chosen: str = values["compression_type"]
     plugin: str | None = values["plugin"]
     if chosen != "pluggable":

@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 
     from recordpress.spark._write_options import WriteOptions
 
-# Of an Arrow batch of records. An Arrow batch costs Spark about 0.2 ms regardless of its size, and more than its rows
-# once it has 200,000 of them; measured by bench/spark: 10 MiB take 10 % less CPU than 5 MiB, and 20 MiB no less.
+# Limits of an Arrow batch of records. An Arrow batch costs Spark about 0.2 ms regardless of its size, and its rows cost
+# more once it has 200,000 of them; measured by bench/spark: 10 MiB take 10 % less CPU than 5 MiB, and 20 MiB no less.
 _RESULT_BYTES = 10 << 20
 _RESULT_ROWS = 1 << 16
-_BYTES_AT_ONCE = 1 << 20  # with rows=bytes: ConsumerConfig's default
+_BYTES_AT_ONCE = 1 << 20  # with rows=bytes; the default of ConsumerConfig
 _LEAST_TASK_BYTES = 4 << 20  # as spark.sql.files.openCostInBytes
 _LOGGER = logging.getLogger("recordpress.spark")
 
@@ -65,15 +65,15 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
     The columns follow Spark's Kafka source: key binary, value binary, topic string, partition int, offset long,
     timestamp timestamp (null if missing), timestampType int, and with includeHeaders=true
     headers array<struct<key: string, value: binary>> (null if a record has none). `.schema(...)` or the option
-    ``columns`` takes some of them, and only these are built. Control records are never rows. Checksums are compared.
+    ``columns`` selects columns, and only those are built. Control records are never rows. Checksums are verified.
 
     Every segment but the last of its partition must be complete. The last one may end in a truncated entry, as under a
-    running broker, or in zeros; a warning in the executor's log (logger ``recordpress.spark``) has the number of bytes
-    omitted. Anything else after the last complete entry is damage, which the option ``mode`` decides about.
+    running broker, or in zeros; a warning in the executor's log (logger ``recordpress.spark``) gives the number of
+    omitted bytes. Anything else after the last complete entry is damage; the option ``mode`` decides what happens then.
 
-    A stream reads each segment once another one begins after it; offsets follow Spark's Kafka source. A write
-    takes these columns, of which value is enough; Spark wants its mode to be append or overwrite. A stream that is
-    written adds the rows of each batch of its query once, also after restarts.
+    A stream reads each segment once the next segment exists; its offsets have the form of Spark's Kafka source. A write
+    accepts the same columns and requires only value; its mode must be append or overwrite. A streaming write adds the
+    rows of each batch of its query exactly once, even after restarts.
 
     Options: see `ReadOptions` and `WriteOptions`.
 
@@ -85,7 +85,7 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
     3600
     """
 
-    parallelism: int | None = None  # what `register` saw of the session
+    parallelism: int | None = None  # set by `register`, from the session
     is_pushdown_on = False
 
     def __init__(self, options: Any) -> None:
@@ -95,13 +95,13 @@ class KafkaLogDataSource(PickledForWorkers, DataSource):
         self.is_for_writing = _are_for_writing(self.given)
         if self.is_for_writing and self.of_new_table is not None:
             raise InvalidArgumentError(
-                "the options of a table are for reading: Spark passes on those for writing of INSERT INTO t WITH (...)",
+                "a table accepts only options for reading: pass options for writing in INSERT INTO t WITH (...)",
                 field="topic",
             )
         if not self.is_for_writing and has_path(self.given):
             ReadOptions.parse(self.given)
         elif _are_of_stream(options):
-            self._stream_options()  # a starting query would report it later, and elsewhere
+            self._stream_options()  # a starting query would report errors later, and elsewhere
 
     @classmethod
     def name(cls) -> str:
@@ -198,7 +198,7 @@ class TaskPartition(InputPartition):
 
 
 class KafkaLogReader(PickledForWorkers, DataSourceReader):
-    """Reader that plans tasks on the driver and reads one in each task."""
+    """Reader that plans tasks on the driver and reads the rows of one task on an executor."""
 
     def __init__(
         self,
@@ -211,14 +211,14 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
         self.is_table = is_table
         self.options = options
         self.names = tuple(names)
-        self.spelled = tuple(spelled or names)  # as `.schema(...)` has them: Spark ignores case
+        self.spelled = tuple(spelled or names)  # as `.schema(...)` spells them: Spark ignores case
         self.parallelism = parallelism
         self.wanted = Wanted()
 
     # --- on the driver --------------------------------------------------------------------------------------------
 
     def partitions(self) -> Sequence[TaskPartition]:
-        """Return one partition per task, and at least one: Spark creates an empty one otherwise."""
+        """Return one partition per task, and at least one: Spark adds a partition without a task to an empty list."""
         options = self.options
         paths, filesystem = located(options.store, options.paths)
         try:
@@ -236,7 +236,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
         return self.tasks(found, narrowed, total) or [TaskPartition(0, (), self.wanted)]
 
     def tasks(self, partitions: Sequence[Partition], ranges: dict[str, Range], total: int) -> list[TaskPartition]:
-        """Return the tasks that read these offsets, about `total` bytes."""
+        """Return the tasks that read the offsets in `ranges`, about `total` bytes."""
         options = self.options
         tasks = plan(
             partitions,
@@ -250,7 +250,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
     # --- on executors ---------------------------------------------------------------------------------------------
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        task = cast(TaskPartition, partition)  # Spark hands back what partitions() gave
+        task = cast(TaskPartition, partition)  # Spark passes back what partitions() returned
         found: list[Finding] = []
         names = names_to_read(self.names)
         for split in task.splits:
@@ -266,7 +266,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
     def _rows_there(
         self, split: LogSplit, names: list[str], findings: list[Finding], wanted: Wanted
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a task, without segments that retention deleted after planning."""
+        """Yield the rows of a split; with failOnDataLoss=false, skip segments that were deleted after planning."""
         there: LogSplit | None = split
         if not self.options.fail_on_data_loss:
             there, gone = split.without_deleted_segments()
@@ -276,7 +276,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
         try:
             yield from self._rows(there, names, findings, wanted)
         except FileNotFoundError as error:
-            error.add_note("it existed when the query was planned; set failOnDataLoss=false to read the rest")
+            error.add_note("the file existed when the query was planned; set failOnDataLoss=false to read the rest")
             raise
 
     def _rows(
@@ -284,7 +284,7 @@ class KafkaLogReader(PickledForWorkers, DataSourceReader):
     ) -> Iterator[pa.RecordBatch]:
         options = self.options
         if options.rows == "batches":
-            from recordpress.spark._batch_rows import header_rows  # it loads pandas, which records do without
+            from recordpress.spark._batch_rows import header_rows  # loads pandas, which rows of records do not need
 
             yield from header_rows(split, names, findings, options.on_corrupt)
         elif options.rows == "bytes":
@@ -316,14 +316,14 @@ class FilteringReader(KafkaLogReader):
     """Reader that pushes filters down. Spark rejects such a reader unless its configuration enables pushdown."""
 
     def pushFilters(self, filters: list[Any]) -> Iterable[Any]:
-        """Return all filters, so that Spark applies them again: this source skips whole batches only."""
+        """Return all filters, so that Spark applies them again: this source only skips whole batches."""
         self.wanted = wanted_by(filters)
         return filters
 
 
 def bytes_of_task(total: int, most: int, parallelism: int | None) -> int:
-    """Return the bytes of a task as Spark's FilePartition.maxSplitBytes; more tasks than cores are a multiple, so that
-    all cores end together."""
+    """Return the bytes of a task, as Spark's FilePartition.maxSplitBytes does; if there are more tasks than cores, they
+    are a multiple of the cores, so that all cores finish together."""
     tasks_at_once = parallelism or cores()
     target = min(most, max(_LEAST_TASK_BYTES, -(-total // tasks_at_once)))
     tasks = -(-total // target)
@@ -333,7 +333,7 @@ def bytes_of_task(total: int, most: int, parallelism: int | None) -> int:
 
 
 def _reported(schema: pa.Schema, split: LogSplit, findings: list[Finding]) -> list[pa.Array]:
-    """Return columns with a row for each finding: its place where known, and the finding as JSON."""
+    """Return columns with a row for each finding: its place, if known, and the finding as JSON."""
     known: dict[str, list[Any]] = {
         CORRUPT: [json.dumps(finding.to_dict()) for finding in findings],
         "topic": [split.topic] * len(findings),

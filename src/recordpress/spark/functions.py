@@ -1,13 +1,13 @@
-"""Column functions: codecs, checksums and record sets in SQL's SELECT, one call per column of values.
+"""Column functions for codecs, checksums and record sets, with one call per column of values.
 
 ::
 
-    driver       function(column, ...) ──► a UDF of Arrow arrays (Spark 4.1+), or of pandas series
+    driver       function(column, ...) ──► a UDF of Arrow arrays
     executor                                └──► _function_work: the library's calls on whole columns
 
-Null gives null. `mode` decides about a value that cannot be read or written: FAILFAST, the default, fails the
-query with the error's text; PERMISSIVE gives null. A function creates a Column for the active session; it also
-works with Spark Connect. `recordpress.spark.register` registers them for SQL.
+Null stays null. `mode` decides what happens to a value that cannot be read or written: FAILFAST, the default, fails
+the query with the error's text; PERMISSIVE returns null. A function creates a Column for the active session; it also
+works with Spark Connect. `recordpress.spark.register` registers the functions for SQL.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ def compress(
     Parameters
     ----------
     column : Column or str
-        Of binary or string.
+        Column of type binary or string.
     compression_type, level
         As for `recordpress.compress`.
     dictionary : Dictionary or int, optional
-        For zstd; or its id among `dictionaries`.
+        Dictionary for zstd, or its id in `dictionaries`.
     dictionaries : path, DictionaryStore or dict of int to Dictionary, optional
-        Where `dictionary` is looked up, on the driver.
+        Dictionaries in which the driver looks up `dictionary`.
     mode : {'FAILFAST', 'PERMISSIVE'}
         A value that a codec plug-in cannot compress fails the query, or becomes null.
     codecs : CodecRegistry, str or several, optional
@@ -94,7 +94,7 @@ def compress(
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument that is not accepted; there is no such dictionary.
+        An argument is not accepted, or the dictionary does not exist.
 
     Examples
     --------
@@ -130,14 +130,14 @@ def decompress(
     Parameters
     ----------
     column : Column or str
-        Of binary.
+        Column of type binary.
     compression_type, max_decompressed_bytes
         As for `recordpress.decompress_values`.
     dictionaries : path, DictionaryStore, Dictionary or dict of int to Dictionary, optional
-        What values may name. A store is opened where the tasks run: its path must be seen there.
+        Dictionaries that values may name. Tasks open a store themselves: executors must see its path.
     mode : {'FAILFAST', 'PERMISSIVE'}
-        A value that cannot be read fails the query, or becomes null; so does one that is larger than
-        `max_decompressed_bytes`, and one whose dictionary is not there. The error names its id.
+        A value that cannot be read fails the query, or becomes null; so does a value that is larger than
+        `max_decompressed_bytes` or whose dictionary is missing. The error names the dictionary's id.
     codecs : CodecRegistry, str or several, optional
         Codec plug-ins, as for `recordpress.spark.transcode`.
 
@@ -149,9 +149,9 @@ def decompress(
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument that is not accepted.
+        An argument is not accepted.
     pyspark.errors.PySparkException
-        When the query runs, with the text of the `RecordpressError`; its row is counted in an Arrow batch.
+        Raised when the query runs, with the text of the `RecordpressError`; its row is counted in an Arrow batch.
 
     Examples
     --------
@@ -172,17 +172,17 @@ def decompress(
 
 
 def crc32c(column: Column | str) -> Column:
-    """Compute the CRC-32C of each value of a column: the checksum of record batches, and of many stores.
+    """Compute the CRC-32C of each value of a column: the checksum of record batches and of many storage systems.
 
     Parameters
     ----------
     column : Column or str
-        Of binary or string.
+        Column of type binary or string.
 
     Returns
     -------
     Column
-        long, 0 to 2**32 - 1; null where the value is null. The function's source: RFC 3720, appendix B.4.
+        long, 0 to 2**32 - 1; null where the value is null. Defined in RFC 3720, appendix B.4.
 
     Examples
     --------
@@ -194,12 +194,12 @@ def crc32c(column: Column | str) -> Column:
 
 
 def schema_id(column: Column | str) -> Column:
-    """Return the schema's id of each value with Confluent's framing: the byte 0, the id in 4 bytes, and the payload.
+    """Return the schema id of each value in Confluent's framing: the byte 0, the id in 4 bytes, and the payload.
 
     Parameters
     ----------
     column : Column or str
-        Of binary or string.
+        Column of type binary or string.
 
     Returns
     -------
@@ -217,24 +217,24 @@ def schema_id(column: Column | str) -> Column:
 
 
 def payload(column: Column | str, value_format: Literal["avro", "json", "protobuf"] = "avro") -> Column:
-    """Return the payload of each value with Confluent's framing, for Spark's from_avro, from_json and from_protobuf.
+    """Return the payload of each value in Confluent's framing, for Spark's from_avro, from_json and from_protobuf.
 
     Parameters
     ----------
     column : Column or str
-        Of binary or string.
+        Column of type binary or string.
     value_format : {'avro', 'json', 'protobuf'}
-        With protobuf the payload follows message indexes.
+        With 'protobuf', message indexes precede the payload.
 
     Returns
     -------
     Column
-        binary; null where `schema_id` is null, or where message indexes are not complete.
+        binary; null where `schema_id` is null, or where message indexes are incomplete.
 
     Raises
     ------
     InvalidArgumentError
-        There is no such format.
+        The format is unknown.
 
     Examples
     --------
@@ -256,16 +256,16 @@ def read_record_set(
 ) -> Column:
     """Read the records of record sets: from ``rows=bytes``, Fetch responses or Produce requests.
 
-    Checksums are compared, and each set must end with a complete entry. Control records are omitted.
+    Checksums are verified, and each set must end with a complete entry. Control records are omitted.
 
     Parameters
     ----------
     column : Column or str
-        Of binary: each value is a record set, of any mix of formats and codecs.
+        Column of type binary: each value is a record set, with any mix of formats and codecs.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
     dictionaries : path, DictionaryStore, Dictionary or dict of int to Dictionary, optional
-        For batches of the codec ``zstd-dict`` (`recordpress.dictionaries.DictionaryCodec`).
+        Dictionaries for batches of the codec ``zstd-dict`` (`recordpress.dictionaries.DictionaryCodec`).
     mode : {'FAILFAST', 'PERMISSIVE'}
         A set that cannot be read fails the query, or becomes null.
     codecs : CodecRegistry, str or several, optional
@@ -274,15 +274,15 @@ def read_record_set(
     Returns
     -------
     Column
-        array<struct<key, value, offset, timestamp, timestampType, headers>>, as the data source names and types them,
-        headers null where a record has none; null where the value is null.
+        array<struct<key, value, offset, timestamp, timestampType, headers>>, with the data source's names and types;
+        headers is null where a record has none, and the array is null where the value is null.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument that is not accepted.
+        An argument is not accepted.
     pyspark.errors.PySparkException
-        When the query runs, with the text of the `RecordpressError`.
+        Raised when the query runs, with the text of the `RecordpressError`.
 
     Examples
     --------
@@ -316,15 +316,15 @@ def write_record_set(
     Parameters
     ----------
     column : Column or str
-        Of array<struct>, with fields named as in `read_record_set`: key or value at least, in any order. A
-        record whose headers are null has none.
+        Column of type array<struct>, with fields named as in `read_record_set`, in any order; key or value is required.
+        A record whose headers are null gets none.
     compression_type, level, coerce_timestamps
-        As for `recordpress.write_columns`: Kafka's timestamps are milliseconds, and parts of one are refused unless
-        `coerce_timestamps` rounds them down.
+        As for `recordpress.write_columns`: Kafka's timestamps are in milliseconds; finer timestamps are refused
+        unless `coerce_timestamps` rounds them down.
     dictionary, dictionaries
-        For the codec ``zstd-dict``, as for `compress`.
+        As for `compress`, but for the codec ``zstd-dict``.
     mode : {'FAILFAST', 'PERMISSIVE'}
-        A set that cannot be written fails the query, or becomes null: offsets do not increase, say.
+        A set that cannot be written, for example if offsets do not increase, fails the query or becomes null.
     codecs : CodecRegistry, str or several, optional
         Codec plug-ins, as for `recordpress.spark.transcode`.
 
@@ -336,9 +336,9 @@ def write_record_set(
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument that is not accepted.
+        An argument is not accepted.
     pyspark.errors.PySparkException
-        When the query runs, with the text of the `RecordpressError`.
+        Raised when the query runs, with the text of the `RecordpressError`.
 
     Examples
     --------
@@ -414,7 +414,7 @@ def _column(name: str, column: Column | str, work: Any, returns: str) -> Column:
 
     if TaskContext.get() is not None:
         raise ArgumentTypeError(
-            f"{name} makes columns and cannot be called with values: recordpress.spark.register(spark) registers "
+            f"{name} creates columns and cannot be called with values: recordpress.spark.register(spark) registers "
             f"rp_{name} for SQL",
             field="column",
         )
@@ -423,12 +423,12 @@ def _column(name: str, column: Column | str, work: Any, returns: str) -> Column:
 
 
 def _udf(name: str, work: Any, returns: str) -> Any:
-    """Return Spark's function of Arrow arrays. Unpickling needs no recordpress: an executor can report it missing."""
+    """Return Spark's function of Arrow arrays. It unpickles without recordpress: an executor can report it missing."""
     from pyspark.sql import functions as of_spark
 
     if (session := active_session()) is not None:
         prepare_session(session)
-    functions: Any = of_spark  # arrow_udf is missing in its types
+    functions: Any = of_spark  # its type hints lack arrow_udf
     sent, opened = pickle.dumps(work), opener()
 
     def of_arrays(arrays: Iterator[pa.Array]) -> Iterator[pa.Array]:

@@ -30,11 +30,11 @@ from recordpress.spark.schema import CORRUPT, accepted_names, column_names
 Rows = Literal["records", "batches", "bytes"]
 Mode = Literal["FAILFAST", "DROPMALFORMED", "PERMISSIVE"]
 
-# PERMISSIVE also reports it in a column of the result
+# PERMISSIVE also reports damage in a column of the result
 _ON_CORRUPT: dict[Mode, Literal["raise", "skip"]] = {"FAILFAST": "raise", "DROPMALFORMED": "skip", "PERMISSIVE": "skip"}
 
 TASK_BYTES = 128 << 20  # of files, as spark.sql.files.maxPartitionBytes
-HEADER_TASK_BYTES = 32 * TASK_BYTES  # where headers alone are read: seconds of work, next to which a task costs nothing
+HEADER_TASK_BYTES = 32 * TASK_BYTES  # for headers alone: seconds of work, far more than the cost of a task
 _TASK_BYTES: dict[Rows, int] = {"records": TASK_BYTES, "batches": HEADER_TASK_BYTES, "bytes": TASK_BYTES}
 _PATH = Option(
     "path", "Log dirs, directories of partitions, segments, patterns or URLs, as for `recordpress.open_log`."
@@ -58,15 +58,15 @@ class ReadOptions:
     topics: Topics = group(TOPIC_OPTIONS, lambda given: parse_topics(given.text), Topics())
     bounds: Bounds = group(BOUND_OPTIONS, lambda given: parse_bounds(given.text), Bounds())
     min_partitions: int | None = option(
-        "minPartitions", number(INT32_MAX), "Number of tasks, if each has 4 MiB.", shown="number of cores"
+        "minPartitions", number(INT32_MAX), "Minimum number of tasks, if each gets 4 MiB.", shown="number of cores"
     )
     max_records: int | None = option(
-        "maxRecordsPerPartition", number(INT64_MAX), "Maximum number of offsets of a task."
+        "maxRecordsPerPartition", number(INT64_MAX), "Maximum number of offsets in a task."
     )
     max_partition_bytes: int = option(
         "maxPartitionBytes",
         number(INT64_MAX),
-        "Maximum size of files in a task in bytes.",
+        "Maximum size of the files that a task reads, in bytes.",
         TASK_BYTES,
         shown="134217728, or 32 times as many with rows=batches",
     )
@@ -74,7 +74,7 @@ class ReadOptions:
         "failOnDataLoss",
         flag,
         "Fail if an offset is missing, or if a segment is gone when its task begins. With false, read the "
-        "rest, and report the loss as `mode` reports damage, or with FAILFAST in the executor's log.",
+        "rest, and report the loss as `mode` reports damage; with FAILFAST, in the executor's log.",
         True,
     )
     include_headers: bool = option("includeHeaders", flag, "Add a column of headers.", False)
@@ -82,19 +82,19 @@ class ReadOptions:
         "isolation.level",
         choice("read_uncommitted", "read_committed"),
         "As in Kafka's ConsumerConfig; read_committed needs rows=records. A task then begins where a "
-        ".snapshot lists the open transactions, so segments without one belong to the preceding task.",
+        ".snapshot lists the open transactions, so segments without a snapshot belong to the preceding task.",
         "read_uncommitted",
     )
     check_indexes: bool = option(
         "checkIndexes",
         flag,
-        "In an object store, read headers in place of trusting the names and indexes of segments, as on a local disk.",
+        "In an object store, read headers instead of trusting the names and indexes of segments, as on a local disk.",
         False,
     )
     fetch_bytes: int | None = option(
         "max.partition.fetch.bytes",
         number(INT32_MAX),
-        "Bytes of a file that become one Arrow record batch; a larger entry is read whole.",
+        "Number of bytes of a file that become one Arrow record batch; a larger entry is read whole.",
         shown="enough for record batches of 4 to 8 MB, 1048576 with rows=bytes",
     )
     mode: Mode = option(
@@ -120,32 +120,32 @@ class ReadOptions:
         codecs,
         "Codecs to import, as package.module:attribute, separated by commas. Executors import them too. A stream "
         "needs them installed or on PYTHONPATH, because Spark plans it in a process that ignores addPyFile. "
-        "Nothing is imported because data names it.",
+        "A name in the data never causes an import.",
     )
     read_with: tuple[str, ...] | None = option(
         "codec.read.with",
         names,
-        "Codecs of codec.plugin, separated by commas, that read the batches of the ones they implement: gzip:isal "
-        "reads gzip.",
+        "Plug-ins from codec.plugin, separated by commas, to decompress Kafka's codecs with: gzip:isal reads gzip "
+        "batches.",
         shown="Kafka's own",
     )
     max_offsets: int | None = option(
         "maxOffsetsPerTrigger",
         number(INT64_MAX),
-        "Approximate maximum number of offsets of a batch of the query; at most one of the three limits, "
-        "Spark 4.2 or later.",
+        "Approximate maximum number of offsets in a batch of the query. At most one of the three limits may be "
+        "set; they need Spark 4.2 or later.",
         only="stream",
     )
     max_files: int | None = option(
         "maxFilesPerTrigger",
         number(INT32_MAX),
-        "Maximum number of segments of a batch of the query, the oldest first.",
+        "Maximum number of segments in a batch of the query, oldest first.",
         only="stream",
     )
     max_bytes: int | None = option(
         "maxBytesPerTrigger",
         number(INT64_MAX),
-        "Approximate maximum size of the segments in a batch of the query, the oldest segments first.",
+        "Approximate maximum size of the segments in a batch of the query, in bytes, oldest first.",
         only="stream",
     )
     include_active_segment: bool = option(
@@ -159,8 +159,8 @@ class ReadOptions:
     value_format: Literal["avro", "json", "protobuf"] = option(
         "valueFormat",
         choice("avro", "json", "protobuf"),
-        "Format of values with Confluent's framing, for the columns valueSchemaId int and valuePayload binary, which "
-        "are built if `.schema(...)` or columns names them: protobuf has message indexes before the payload.",
+        "Format of values in Confluent's framing, for the columns valueSchemaId (int) and valuePayload (binary), which "
+        "are built if `.schema(...)` or columns lists them. In protobuf, message indexes precede the payload.",
         "avro",
     )
     store: Store | None = group(STORE_OPTIONS, lambda given: Store.parse(given.text, given.paths()), None)
@@ -174,7 +174,7 @@ class ReadOptions:
 
     @property
     def on_corrupt(self) -> Literal["raise", "skip"]:
-        """Action at damage, as `recordpress.log.Log.read` takes it."""
+        """Action on damage, as `recordpress.log.Log.read` takes it."""
         return _ON_CORRUPT[self.mode]
 
     @property
@@ -240,7 +240,7 @@ class ReadOptions:
                 (self.codecs or CodecRegistry()).read_with(name)
             except InvalidArgumentError as error:
                 raise InvalidArgumentError(
-                    f"option codec.read.with: {error.message}; codec.plugin loads it", field="codec.read.with"
+                    f"option codec.read.with: {error.message}; load it with codec.plugin", field="codec.read.with"
                 ) from error
 
     def _reject_options_of_other_rows(self) -> None:
@@ -260,7 +260,7 @@ class ReadOptions:
 
 
 def known_columns(given: tuple[str, ...], known: tuple[str, ...], where: str) -> tuple[str, ...]:
-    """Return the names of columns, which may have any case, as this source spells them. Raise an error for unknown or
+    """Return the names of columns, given in any case, as this source spells them. Raise an error for unknown or
     repeated columns, for an empty list, and if the column for damage is missing."""
     spelled = {name.lower(): name for name in known}
     if wrong := [name for name in given if name.lower() not in spelled]:

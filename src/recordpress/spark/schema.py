@@ -1,6 +1,6 @@
-"""Columns of the result, as Spark's types and as Arrow's: those of Spark's Kafka source, or of batches.
+"""Columns of the result in Spark's and Arrow's types, as in Spark's Kafka source, and columns of batches.
 
-Spark compares the Arrow schema of a reader's batches with its own, nested names and nullability included.
+Spark compares the Arrow schema of a reader's batches with its own, including nested names and nullability.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _RECORDS = {
     "timestampType": pa.int32(),
     "headers": _HEADERS,
 }
-_FRAMED = {"valueSchemaId": pa.int32(), "valuePayload": pa.binary()}  # of values with Confluent's framing
-_WIDER = {  # what Spark reads in place of other types
+_FRAMED = {"valueSchemaId": pa.int32(), "valuePayload": pa.binary()}  # of values in Confluent's framing
+_WIDER = {  # types that Spark reads instead
     pa.int8(): pa.int32(),
     pa.int16(): pa.int32(),
     pa.uint32(): pa.int64(),
@@ -48,23 +48,23 @@ _EVERY = _BATCHES | _BYTES | _RECORDS | _FRAMED | {CORRUPT: pa.string()}  # a na
 
 
 def column_names(rows: str, include_headers: bool, reports_in_rows: bool) -> tuple[str, ...]:
-    """Return the columns of such rows, with headers of records on request."""
+    """Return the columns of rows of this kind, with headers of records on request."""
     names = [name for name in _COLUMNS[rows] if name != "headers" or include_headers]
     return (*names, CORRUPT) if reports_in_rows else tuple(names)
 
 
 def accepted_names(rows: str, reports_in_rows: bool) -> tuple[str, ...]:
-    """Return the columns that such rows can have."""
+    """Return the columns that rows of this kind can have."""
     return (*column_names(rows, True, reports_in_rows), *(_FRAMED if rows == "records" else ()))
 
 
 def names_to_read(names: Iterable[str]) -> list[str]:
-    """Return the columns from which `columns_for_spark` makes these."""
+    """Return the columns from which `columns_for_spark` builds the columns in `names`."""
     return list(dict.fromkeys("value" if name in _FRAMED else name for name in names if name != CORRUPT))
 
 
 def columns_for_spark(names: Iterable[str], batch: pa.RecordBatch, value_format: str) -> list[pa.Array]:
-    """Return the columns that Spark expects: some from values, and an empty one for findings if needed."""
+    """Return the columns that Spark expects: some are derived from values, and the column for findings is null."""
     return [_column(arrow_schema([name]).field(0), batch, value_format) for name in names]
 
 
@@ -73,7 +73,7 @@ def _column(field: pa.Field, batch: pa.RecordBatch, value_format: str) -> pa.Arr
         return pa.nulls(batch.num_rows, field.type)
     if field.name not in _FRAMED:
         return as_column(batch.column(field.name), field)
-    from recordpress.columns.framing import payloads, schema_ids  # it loads NumPy, which other columns do without
+    from recordpress.columns.framing import payloads, schema_ids  # loads NumPy, which other columns do not need
 
     values = batch.column("value")
     return schema_ids(values) if field.name == "valueSchemaId" else payloads(values, value_format == "protobuf")
@@ -90,7 +90,7 @@ def arrow_schema(names: Iterable[str]) -> pa.Schema:
 
 
 def as_column(column: pa.Array, field: pa.Field) -> pa.Array:
-    """Return a column in the form of Spark's Kafka source, with its field names and null for no headers
+    """Return a column in the form of Spark's Kafka source, with its field names, and null if there are no headers
     (KafkaRecordToRowConverter)."""
     if field.type != _HEADERS:
         return column if column.type == field.type else column.cast(field.type)
@@ -107,13 +107,13 @@ def as_column(column: pa.Array, field: pa.Field) -> pa.Array:
 
 
 def refuse_other_types(schema: StructType, names: Sequence[str]) -> None:
-    """Raise an error for a column of `.schema(...)` with another type than this source has; `names` are its own."""
+    """Raise an error for a column of `.schema(...)` whose type is not this source's; `names` are its own spellings."""
     for name, field, known in zip(names, schema.fields, spark_schema(names), strict=True):
         own, given = known.dataType.simpleString(), field.dataType.simpleString()
         if given != own:
             raise InvalidArgumentError(f"column {name} is {own}, not {given}: cast it in a query", field="schema")
         if not field.nullable:
             raise InvalidArgumentError(
-                f"column {name} cannot be NOT NULL: Spark takes nullable columns alone from a Python data source",
+                f"column {name} cannot be NOT NULL: Spark takes only nullable columns from a Python data source",
                 field="schema",
             )
