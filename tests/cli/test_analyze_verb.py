@@ -56,7 +56,7 @@ def test_the_table(run: Run, tmp_path: Path) -> None:
     assert (done.status, done.err) == (0, "")
     stored = (path / SEGMENT).stat().st_size / 1024
     assert done.lines[0].startswith(f"today: {stored:.1f} KiB (gzip 100 %), 10.0 records per batch, ratio ")
-    assert done.lines[1].startswith("sample: 50 records, ") and done.lines[1].endswith("100.0 % of it, seed 0")
+    assert done.lines[1].startswith("sample: 50 records, ") and done.lines[1].endswith("100.0 % of the data, seed 0")
     header = "codec level depth per batch batch ratio bytes/record write MB/s ± read MB/s ± CPU s/day"
     assert done.lines[3].split() == header.split()
     assert done.lines[5].split()[:5] == ["*", "zstd", "3", "1x", "10"]

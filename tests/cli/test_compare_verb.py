@@ -74,7 +74,7 @@ def test_a_partition_on_one_side(run: Run, tmp_path: Path) -> None:
     left, right = log(tmp_path / "a"), log(tmp_path / "b")
     shutil.copytree(left / "orders-0", left / "orders-1")
     done = run("compare", left, right)
-    assert (done.status, done.lines[0]) == (1, "orders-1: it is on one side only")
+    assert (done.status, done.lines[0]) == (1, "orders-1: only on one side")
 
 
 def test_damage_is_a_difference(run: Run, tmp_path: Path) -> None:

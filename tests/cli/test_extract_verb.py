@@ -20,7 +20,7 @@ def test_a_sample_with_damage(run: Run, tmp_path: Path) -> None:
     done = run("extract", log, "--output", target)
     assert done.status == 1 and "checksum" in done.err
     assert target.read_bytes() == extract(log).data
-    assert done.text.startswith("wrote 40 records of 4 batches to ") and done.text.endswith(" KiB each\n")
+    assert done.text.startswith("wrote 40 records of 4 batches to ") and done.text.endswith(" per batch on average\n")
 
 
 def test_a_file_is_written_only_if_there_are_records(run: Run, tmp_path: Path) -> None:

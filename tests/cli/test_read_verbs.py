@@ -262,7 +262,7 @@ def test_a_cut_tail_is_told(run: Run, log: Path) -> None:
     [
         ([], "Missing argument 'PATH...'"),
         (["x", "--files", "y"], "either PATH or --files"),
-        (["x", "--offset", "5..4"], "ends before its start"),
+        (["x", "--offset", "5..4"], "ends before it starts"),
         (["x", "--offset", "-4"], "not an offset"),
         (["x", "--time", "yesterday"], "'yesterday' is not a time such as 2026-09-01T12:00Z, "),
         (["x", "--columns", "vale"], "unknown name 'vale': did you mean 'value'?"),
@@ -420,7 +420,7 @@ def test_find(run: Run, log: Path) -> None:
     done = run("find", log, "--key", "c", "-f", "jsonl")
     rows = [json.loads(line) for line in done.lines]
     assert [(row["partition"], row["offset"]) for row in rows] == [(p, o) for p in range(3) for o in (2, 7, 12, 17)]
-    assert done.err == "12 records found; 60 records looked at\n"
+    assert done.err == "12 records found; 60 records searched\n"
     by_value = run("find", log, "--value-contains", "19 of", "--columns", "partition,value", "-f", "jsonl").lines
     assert [json.loads(line) for line in by_value] == [{"partition": p, "value": f"value 19 of {p}"} for p in range(3)]
     by_header = run("find", log / "orders-0", "--header", "row=7", "--columns", "offset", "-f", "csv").lines

@@ -25,9 +25,9 @@ from recordpress.cli._verbs import VERBS
         (["transcode", "a", "b", "--codec", "x"], "'x' is not a codec; accepted are none, gzip, snappy, lz4, zstd\n"),
         (["transcode", "a", "b"], "Missing option '--compression-type' / '--codec'. Accepted are none, gzip, snappy, "),
         (["tail", ".", "-n", "x"], "'x' is not a valid integer."),
-        (["dump", ".", "--offset", "10-20"], "'10-20' is not a range: 10..20 is one"),
-        (["dump", ".", "--offset", "10:20"], "'10:20' is not a range: 10..20 is one"),
-        (["dump", ".", "--time", "2015-05-17-2015-05-18"], "is not a range: 2015-05-17..2015-05-18 is one"),
+        (["dump", ".", "--offset", "10-20"], "'10-20' is not a range: write 10..20"),
+        (["dump", ".", "--offset", "10:20"], "'10:20' is not a range: write 10..20"),
+        (["dump", ".", "--time", "2015-05-17-2015-05-18"], "is not a range: write 2015-05-17..2015-05-18"),
         (["verify", ".", "--chek", "record"], "No such option '--chek'. (Did you mean one of: '--check', '--help'?)"),
     ],
 )

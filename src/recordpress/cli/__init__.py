@@ -1,4 +1,4 @@
-"""The command line: verbs over the calls of the other rooms, without a rule, format or loop over records.
+"""The command line: verbs that call the other rooms, without a rule, format or loop over records.
 
 ::
 
@@ -6,7 +6,7 @@
                                      _command, _parameters                           _progress: on stderr
     _outcome: an exception ──► a message on stderr, and the exit status
 
-It needs click, which the extra ``cli`` brings; without it `main` runs only ``doctor``.
+It needs click, which the extra ``cli`` installs; without click, `main` runs only ``doctor``.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The program: its verbs, and the call of one of them."""
+"""The program: its verbs, and the function that runs them."""
 
 from __future__ import annotations
 

@@ -30,11 +30,11 @@ EXIT_STATUS = (
     ("3", "A file or store failed."),
     ("130", "Interrupted."),
 )
-_HYPHEN = "\0"  # in a text that click is to wrap: it breaks lines at hyphens, also in names of options
+_HYPHEN = "\0"  # for a hyphen in text that click wraps: click breaks lines at hyphens, even in option names
 
 
 def _unbroken(text: str) -> str:
-    """Return a text whose words with hyphens stay whole; `Verb.format_help` puts the hyphens back."""
+    """Return a text whose hyphenated words are not broken; `Verb.format_help` restores the hyphens."""
     return text.replace("-", _HYPHEN)
 
 
@@ -63,7 +63,7 @@ class Verb(click.Command):
                 raise click.UsageError("missing TARGET: usage is PATH... TARGET", ctx) from None
             raise
         except click.UsageError as error:
-            error.ctx = error.ctx or ctx  # click's parser does not know it
+            error.ctx = error.ctx or ctx  # click's parser does not know the context
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -106,7 +106,7 @@ class Verb(click.Command):
 def verb(
     name: str, *examples: tuple[str, str], **settings: Any
 ) -> Callable[[Callable[..., int | None]], click.Command]:
-    """Make a function a command. Its docstring is the help: a summary, an empty line and the description."""
+    """Turn a function into a command. Its docstring is the help: a summary, an empty line and the description."""
     return click.command(name, cls=Verb, examples=examples, **settings)
 
 
@@ -125,13 +125,13 @@ class Sources:
         return log
 
     def given(self, codecs: CodecRegistry | None = None) -> Any:
-        """Return what the library takes: a log, several paths or one, which it may treat differently."""
+        """Return the argument for the library: a log, several paths, or one path, which it may treat differently."""
         if self.topics or self.partitions:
             return self.opened(codecs)
         return self.paths[0] if len(self.paths) == 1 else list(self.paths)
 
     def typed(self) -> str:
-        """Return them quoted for a command line."""
+        """Return the paths and the selection, quoted for a command line."""
         wanted = [*(f"--topic={one}" for one in self.topics), *(f"--partition={one}" for one in self.partitions)]
         return " ".join(quoted(one) for one in (*self.paths, *wanted))
 
@@ -142,7 +142,7 @@ def paths(function: _Function) -> _Function:
 
 
 def optional_paths(function: _Function) -> _Function:
-    """Add PATH... for a verb that has another option for it."""
+    """Add an optional PATH..., for a verb with an option that replaces it."""
     return _with_paths(function, "[PATH...]", False)
 
 
@@ -287,13 +287,13 @@ def level(text: str) -> Callable[[_Function], _Function]:
     return click.option(
         "--level",
         type=Level(),
-        help=f"{text}; zstd's may have parameters: 19,windowLog=20,strategy=btopt. Default: that of Kafka's Java "
-        "producer.",
+        help=f"{text}; for zstd, parameters may follow: 19,windowLog=20,strategy=btopt. Default: the level of Kafka's "
+        "Java producer.",
     )
 
 
 def index_interval(function: _Function) -> _Function:
-    """Add --index-interval-bytes, the distance of entries in indexes."""
+    """Add --index-interval-bytes, the distance between index entries."""
     from recordpress.log.check.rebuild import INDEX_INTERVAL_BYTES
 
     return click.option(
@@ -333,7 +333,7 @@ def codec_plugins(function: _Function) -> _Function:
         multiple=True,
         expose_value=False,
         callback=_read_with,
-        help="Loaded codec that reads the batches of the one it implements, as gzip:isal for gzip. Repeatable.",
+        help="Loaded plug-in to decompress one of Kafka's codecs with: gzip:isal reads gzip batches. Repeatable.",
     )(function)
     return click.option(
         "--codec-plugin",
@@ -342,6 +342,6 @@ def codec_plugins(function: _Function) -> _Function:
         multiple=True,
         is_eager=True,
         callback=_loaded,
-        help="Codec to import for batches that name it (KIP-984), or, named like gzip:isal, another implementation of "
-        "Kafka's codec: an object with compress and decompress. Import only code that you trust. Repeatable.",
+        help="Codec to import, an object with compress and decompress: for batches that name it (KIP-984) or, if it is "
+        "named like gzip:isal, as another implementation of Kafka's gzip. Import only code that you trust. Repeatable.",
     )(function)

@@ -37,7 +37,7 @@ _JAVA = "apt-get install default-jre-headless"
 
 
 def report(as_json: bool) -> None:
-    """Measure, and print a report. It needs only the standard library."""
+    """Measure speeds and print a report, with only the standard library."""
     data = _data()
     result = {
         "recordpress": recordpress.__version__,
@@ -90,7 +90,7 @@ def _print(result: dict[str, Any]) -> None:
     )
     if None in result["packages"].values():
         say()
-        print(f"pip is  {sys.executable} -m pip")  # whole, to be copied
+        print(f"pip is  {sys.executable} -m pip")  # not wrapped, so that it can be copied
 
 
 def _build() -> str:

@@ -19,7 +19,7 @@ _MOST_LINES = 1000  # nobody reads more one by one
 
 
 def print_findings(findings: Sequence[object], file: TextIO | None = None) -> None:
-    """Print one line per finding, in the form of compiler messages, and the number of omitted ones."""
+    """Print one line per finding, in the form of compiler messages, and the number of omitted findings."""
     for finding in findings[:_MOST_LINES]:
         say_finding(finding, file)
     if (rest := len(findings) - _MOST_LINES) > 0:
@@ -27,7 +27,7 @@ def print_findings(findings: Sequence[object], file: TextIO | None = None) -> No
 
 
 def print_lost(lost: Sequence[LostRecords]) -> None:
-    """Print how many records are lost, of each topic if there are several, and where."""
+    """Print how many records are lost, and where; also by topic if there are several."""
     if not lost:
         return
     say_finding(f"lost: {_amount_of(lost)}")

@@ -22,7 +22,7 @@ from recordpress.log import Finding
 CLEAN = 0
 FINDINGS = 1
 USAGE = 2
-FAILED = 3  # a file or store
+FAILED = 3  # a file or store failed
 INTERRUPTED = 130  # as in shells: 128 plus the number of SIGINT
 PIPE_CLOSED = 141  # 128 plus the number of SIGPIPE: the reader closed the pipe
 
@@ -46,7 +46,7 @@ def report(error: Exception, program: str) -> int:
 def _print_error(program: str, message: str, try_next: str, status: int) -> int:
     say(f"{program}: {message}", file=sys.stderr)
     if try_next:
-        print(f"try: {try_next}", file=sys.stderr)  # whole, to be copied
+        print(f"try: {try_next}", file=sys.stderr)  # not wrapped, so that it can be copied
     return status
 
 
@@ -75,4 +75,4 @@ def quoted(text: str) -> str:
     if text.isprintable():
         return quote(text)
     plain = (chr(byte) if 32 <= byte < 127 and byte not in b"'\\" else f"\\x{byte:02x}" for byte in os.fsencode(text))
-    return f"$'{''.join(plain)}'"  # of bash and zsh
+    return f"$'{''.join(plain)}'"  # as bash and zsh read it

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
-_WIDEST = 60  # characters of a column before the last, in a table of records; chosen
-_LEAST = 8  # of the last one: a row of less is a block of lines
+_WIDEST = 60  # characters, at most, of a column before the last in a table of records; chosen
+_LEAST = 8  # characters of the last column: if fewer remain, each row becomes a block of lines
 _WIDE = 10_000  # for a table that is not on a terminal: nothing is folded or cut
-# What moves a terminal's cursor, changes its state, or reorders or hides text: controls except tabs and ends of lines,
+# Characters that move a terminal's cursor, change its state, or reorder or hide text: controls except tab and newline,
 # bidirectional controls and invisible characters.
 _CONTROL = re.compile(
     "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
@@ -40,7 +40,7 @@ def write(data: bytes | memoryview) -> None:
 
 
 class _Terminal(RawIOBase):
-    """A terminal that gets the control characters of a text as JSON's escapes, ``\\u001b``."""
+    """A terminal to which control characters are written as JSON escapes, ``\\u001b``."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -60,7 +60,7 @@ class _Terminal(RawIOBase):
         return len(memoryview(data).cast("B"))
 
     def write_plain(self, text: str) -> None:
-        """Write a text with its control characters."""
+        """Write a text including its control characters."""
         self.stream.buffer.write(text.encode(self.stream.encoding, "backslashreplace"))
         self.stream.buffer.flush()
 
@@ -88,9 +88,9 @@ def _on_terminal(stream: TextIO) -> TextIO:
 
 
 def prepare_streams() -> None:
-    """Escape control characters on a terminal, and repair streams that may be closed (``>&-``), which Python has as
-    None, or without a buffer: with ``PYTHONUNBUFFERED`` a write may take a part of what it is given, and on a full disk
-    the rest would be missing without an error.
+    """Escape control characters on a terminal, and handle streams that are closed (``>&-``), for which Python has
+    None, or that have no buffer: with ``PYTHONUNBUFFERED``, a write may accept only a part of its data, and on a full
+    disk the rest would be lost without an error.
     """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - it stays open
@@ -113,12 +113,12 @@ def write_out() -> None:
 
 def note(message: str) -> None:
     """Print text that is not part of the result."""
-    sys.stdout.flush()  # where both go to one terminal, in order
+    sys.stdout.flush()  # keeps the order if both go to one terminal
     say(message, sys.stderr)
 
 
 def say(text: object = "", file: TextIO | None = None) -> None:
-    """Print a message. On a terminal its lines are wrapped at words, and paths longer than a line are shortened."""
+    """Print a message. On a terminal, its lines are wrapped at words, and paths longer than a line are shortened."""
     stream = file or sys.stdout
     if not stream.isatty():
         print(text, file=stream)
@@ -153,11 +153,11 @@ class _Column(NamedTuple):
     cells: list[str]
 
     def width(self, folded: bool = False) -> int:
-        """Return the width of the widest cell, or of the header or the longest word of it."""
+        """Return the width of the widest cell or of the header; if `folded`, of the header's longest word."""
         return max(map(_cells, [*(self.words() if folded else [self.name]), *self.cells]), default=0)
 
     def words(self) -> list[str]:
-        """Return the words of the header, which also end at the slash of bytes/record, but not at that of MB/s."""
+        """Return the words of the header; the slash in bytes/record separates words, the slash in MB/s does not."""
         return re.sub(r"(?<=\w{3}/)(?=\w{3})", " ", self.name).split()
 
     def header(self, width: int) -> list[str]:
@@ -173,10 +173,10 @@ class _Column(NamedTuple):
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
-    """Print aligned columns: ``>name`` has numbers, which go to the right, and ``/name`` paths.
+    """Print aligned columns: ``>name`` has numbers, which are aligned right, and ``/name`` has paths.
 
-    What a terminal is too narrow for is folded: columns that have one value move above the table, headers are wrapped,
-    paths are shortened in the middle, and at last each row becomes a block of lines.
+    On a terminal that is too narrow, columns that have one value move above the table, headers are wrapped, paths are
+    shortened in the middle, and at last each row becomes a block of lines.
     """
     cells = [[shown(cell) for cell in row] for row in rows]
     table = [
@@ -190,7 +190,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
 
 
 def _laid_out(table: list[_Column], line: int) -> tuple[list[str], list[str], list[str]]:
-    """Return the lines above a table, of its header and of its rows."""
+    """Return the lines above a table, the lines of its header, and the lines of its rows."""
     if (all_of_it := _aligned(table, line)) is not None:
         return [], *all_of_it
     if len(table) == 2 and not table[1].is_number:
@@ -215,7 +215,7 @@ def _laid_out(table: list[_Column], line: int) -> tuple[list[str], list[str], li
 def _aligned(
     table: list[_Column], line: int, folded: bool = False, gap: int = 2, shortens: bool = False
 ) -> tuple[list[str], list[str]] | None:
-    """Return header and rows, one line each, with paths as short as needed; None if the line is too short for them."""
+    """Return header and rows, one line each, with paths as short as needed; None if they do not fit."""
     widths = [one.width(folded) for one in table]
     excess = sum(widths) + gap * (len(widths) - 1) - line
     for number, one in enumerate(table):
@@ -242,7 +242,7 @@ def _aligned(
 
 
 def _pairs(table: list[_Column], line: int) -> tuple[list[str], list[str]]:
-    """Return names with their texts, wrapped next to them."""
+    """Return names with their texts next to them, which are wrapped."""
     width = table[0].width()
     rows = zip(*(one.cells for one in table), strict=True)
     lines = [_wrapped(f"{name:{width}}  {text}", line) for name, text in rows]
@@ -262,7 +262,7 @@ def _block(names: Sequence[str], cells: Sequence[str], line: int) -> list[str]:
 
 
 def _shortened(text: str, width: int) -> str:
-    """Cut a path in the middle, if it is longer than this."""
+    """Cut a path in the middle if it is wider than `width`."""
     if _cells(text) <= width:
         return text
     tail = 2 * (width - 1) // 3
@@ -295,8 +295,8 @@ def _cells(text: str) -> int:
 
 
 class StreamTable:
-    """Aligned table for rows that arrive a few at a time: columns grow but never shrink, and the last one takes the
-    rest of a terminal's line."""
+    """Aligned table for rows that arrive a few at a time: columns grow but never shrink, and the last column takes
+    the rest of a terminal's line."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self._names = [name.removeprefix(">") for name in columns]
@@ -306,7 +306,7 @@ class StreamTable:
         self._line = _terminal_width() if sys.stdout.isatty() else _WIDE
 
     def print(self, rows: Iterable[Sequence[str]]) -> None:
-        """Print these rows, after the header if they are the first."""
+        """Print rows; if they are the first, print the header before them."""
         cells = [[shown(cell) for cell in row] for row in rows]
         for row in cells:
             self._widths = [max(width, min(len(cell), _WIDEST)) for width, cell in zip(self._widths, row, strict=True)]
@@ -339,7 +339,7 @@ def _terminal_width() -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """Shorten a text to this many characters."""
+    """Shorten a text to `width` characters."""
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 

@@ -20,7 +20,7 @@ from recordpress.errors import InvalidArgumentError
 if TYPE_CHECKING:
     _Type: TypeAlias = click.ParamType[Any]
 else:
-    _Type = click.ParamType  # generic from click 8.5 on
+    _Type = click.ParamType  # generic since click 8.5
 
 _SIZE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[kmgt]?)(?P<binary>i?)b?", re.IGNORECASE)
 _SHARE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<percent>%?)")
@@ -58,13 +58,13 @@ class Size(_Type):
 
 
 class Integer(click.IntRange):
-    """Integer in a range. click names it ``INTEGER RANGE``, and a wrong one "not a valid integer range"."""
+    """Integer in a range. click would name it ``INTEGER RANGE``, and a wrong value "not a valid integer range"."""
 
     name = "integer"
 
 
 class Codec(click.Choice):  # type: ignore[type-arg]
-    """Kafka codec, or one that ``--codec-plugin`` loaded."""
+    """Kafka codec, or a codec that ``--codec-plugin`` loaded."""
 
     def __init__(self) -> None:
         super().__init__(_CODECS)
@@ -143,7 +143,7 @@ def _of_iso(text: str) -> int | None:
 
 
 class Offset(_Type):
-    """Kafka's offset of a record."""
+    """Offset of a record in a Kafka log."""
 
     name = "offset"
 
@@ -174,13 +174,13 @@ class Range(_Type):
             return value
         if match := _DASHED.fullmatch(value.strip()):
             start, end = filter(None, match.groups())
-            self.fail(f"{value!r} is not a range: {start}..{end} is one", param, ctx)
+            self.fail(f"{value!r} is not a range: write {start}..{end}", param, ctx)
         start, _, end = value.partition(SEPARATOR)
         if not start and not end:
             self.fail(f"{value!r} is not a range of the form FROM, FROM..TO or ..TO", param, ctx)
         bounds = Bounds(*(self.of.convert(text, param, ctx) if text else None for text in (start, end)))
         if bounds.start is not None and bounds.end is not None and bounds.end < bounds.start:
-            self.fail(f"{value!r} ends before its start", param, ctx)
+            self.fail(f"{value!r} ends before it starts", param, ctx)
         return bounds
 
 

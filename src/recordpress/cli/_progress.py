@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 PATIENCE = 1.0  # seconds; chosen, not measured, as the next two are
 _INTERVAL = 0.1  # seconds between two lines
-_TICK = 0.9  # seconds after which rate and remaining time are written again, although nothing was done
+_TICK = 0.9  # seconds after which rate and remaining time are redrawn without progress
 _BAR = 24  # characters, so that the figures fit next to it
 _COLUMNS = 80  # of a terminal of unknown width
 
 
 class Progress:
-    """Show bytes done of a total on stderr after one second, if stderr is a terminal.
+    """After one second, show on stderr how many of the total bytes are done, if stderr is a terminal.
 
-    An instance is a `progress` callback of the library. In a `with` statement the line is also rewritten while the work
-    reports nothing, so that it moves at least once a second.
+    An instance is a `progress` callback of the library. In a `with` statement, the line is also redrawn while the work
+    reports nothing, so that it updates at least once a second.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
@@ -34,7 +34,7 @@ class Progress:
         self._is_terminal = sys.stderr.isatty()
         self._started = time.monotonic()
         self._next_look = self._started + PATIENCE
-        self._width = 0  # of the line that is there
+        self._width = 0  # of the line on the terminal
         self._lock = threading.Lock()
         self._end = threading.Event()
         self._ticker = threading.Thread(target=self._tick, name="recordpress-progress", daemon=True)
@@ -48,7 +48,7 @@ class Progress:
         self._at(done, self.total)
 
     def __call__(self, progress: Done) -> None:
-        """Take the numbers of a call."""
+        """Set the numbers that a call of the library reports."""
         self._at(progress.bytes_done, progress.bytes_total)
 
     def _at(self, done: int, total: int | None) -> None:

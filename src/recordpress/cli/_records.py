@@ -55,7 +55,7 @@ def shows_records(formats: Sequence[str] = FORMATS) -> Callable[[_Function], _Fu
                     help="Encoding of keys, values and header values. Default: text; a table shows the size of values "
                     "that are not text.",
                 ),
-                click.option("--redact", is_flag=True, help="Print sizes in place of keys and values."),
+                click.option("--redact", is_flag=True, help="Print sizes instead of keys and values."),
             )
         ):
             function = option(function)
@@ -134,14 +134,14 @@ class Shown:
 
 
 def _pieces(results: Iterable[Columns]) -> Iterator[Columns]:
-    """Yield chunks of so few rows that their text stays in the cache until it is written, which doubles the speed."""
+    """Yield chunks so small that their text stays in the cache until it is written, which doubles the speed."""
     for columns in results:
         for start in range(0, columns.num_rows, _ROWS_AT_ONCE):
             yield columns.slice(start, _ROWS_AT_ONCE)
 
 
 def _values(columns: Columns, name: str) -> Iterable[Any]:
-    """Return the values of one column; times stay numbers, which a datetime may not hold."""
+    """Return the values of one column; times remain numbers, because a datetime cannot hold all of them."""
     if name != "timestamp":
         return columns[name]
     import json
@@ -195,7 +195,7 @@ def _writer(format: Literal["arrow", "parquet"] | str, sink: Any, schema: Any) -
 
 
 def head_of(results: Iterable[Columns], number: int | None) -> Iterator[Columns]:
-    """Return the first rows."""
+    """Yield the first `number` rows, or all if it is None."""
     if number is None:
         yield from results
         return

@@ -16,7 +16,7 @@ VERBS = {
     "find": "Find records by key, value or header.",
     "verify": "Check whether a log is as a broker would have left it.",
     "compare": "Check whether two logs hold the same records.",
-    "scan": "Find all damage in a log, and the result of a broker's recovery.",
+    "scan": "Find all damage in a log, and predict a broker's recovery.",
     "repair": "Copy all intact batches of a damaged log.",
     "reindex": "Rebuild the indexes and the other files next to a log.",
     "transcode": "Copy a log with another codec and the same offsets.",

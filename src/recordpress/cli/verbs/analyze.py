@@ -34,7 +34,7 @@ _TIMING = ("fastest", "median")
 @paths
 @click.option(
     "--candidates", "-e", metavar="CODECS", default=DEFAULT_CANDIDATES, show_default=True,
-    help="Codecs separated by /, each with levels or ranges of them after commas, and zstd's parameters after those: "
+    help="Codecs separated by /, each with levels or ranges of levels after commas; for zstd, parameters may follow: "
     "zstd,1-3,19/lz4/zstd,19,windowLog=20,strategy=btopt.",
 )  # fmt: skip
 @click.option(
@@ -67,7 +67,7 @@ _TIMING = ("fastest", "median")
     "--max-seconds", metavar="SECONDS", type=float,
     help="Maximum time to repeat calls while the recommendation is uncertain (default: 10).",
 )  # fmt: skip
-@click.option("--report", metavar="FILE", type=LocalPath(), help="HTML file with plots to write, which opens offline.")
+@click.option("--report", metavar="FILE", type=LocalPath(), help="HTML file with plots to write; it opens offline.")
 @codec_plugins
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the cells as CSV instead of text.")
@@ -156,7 +156,7 @@ def _print_sample(found: Analysis) -> None:
     )
     say(
         f"sample: {count(sample['records'])} records, {size(sample['bytes'])} uncompressed, "
-        f"{100 * sample['coverage']:.1f} % of it, seed {sample['seed']}"
+        f"{100 * sample['coverage']:.1f} % of the data, seed {sample['seed']}"
     )
 
 

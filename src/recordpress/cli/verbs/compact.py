@@ -20,16 +20,16 @@ from recordpress.log import compact
     "compact",
     ("recordpress compact /backup/copy", "Merge small segments up to 1 GiB, and join their batches up to 1 MiB."),
     ("recordpress compact s3://tier/copy --segment-bytes 256MiB --codec zstd --level 9",
-     "Merge them up to 256 MiB, and recompress the batches of the new segments."),
+     "Merge small segments up to 256 MiB, and recompress the batches of the new segments."),
 )  # fmt: skip
 @log_dir
-@click.option("--segment-bytes", type=SIZE, default="1GiB", show_default=True, help="Most bytes of a new segment.")
+@click.option("--segment-bytes", type=SIZE, default="1GiB", show_default=True, help="Maximum size of a new segment.")
 @click.option(
     "--batch-bytes",
     type=SIZE,
     default="1MiB",
     show_default=True,
-    help="Size up to which adjacent small batches are joined before compression.",
+    help="Maximum size, before compression, of a batch joined from adjacent small batches.",
 )
 @click.option(
     "--max-message-bytes",
@@ -38,10 +38,10 @@ from recordpress.log import compact
     show_default=True,
     help="The max.message.bytes of the topic: no joined batch is larger.",
 )
-@compression_type("Codec of the new segments; default: as each batch.")
+@compression_type("Codec of the new segments; default: the codec of each batch.")
 @level("Codec level, with --codec")
 @click.option("--include-active-segment", is_flag=True, help="Also merge the last segment of each partition.")
-@threads("Number of segments that are made at a time.")
+@threads("Number of segments to write at a time.")
 @codec_plugins
 @as_json
 def command(paths: Sources, as_json: bool, **options: Any) -> int:
@@ -49,10 +49,10 @@ def command(paths: Sources, as_json: bool, **options: Any) -> int:
 
     A streaming sink writes segments with every batch of its query; this command merges them, and joins their small
     batches. Every record keeps its offset. Segments of at least half of --segment-bytes stay unchanged, and so does
-    the last one of each partition, which a writer might append to.
+    the last segment of each partition, to which a writer might append.
 
     New segments are verified record by record and read back before they replace the old ones. Spark's sink may write
-    to the log dir at the same time: the same lock, or in a store the same lease, admits one commit at a time. Repeat
+    to the log dir at the same time: both take the same lock, or lease in an object store, before they commit. Repeat
     the command if it was interrupted. No broker may be running on LOG_DIR."""
     if len(paths.paths) != 1:
         raise click.UsageError(f"compact takes one log dir, not {len(paths.paths)}")

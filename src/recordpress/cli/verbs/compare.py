@@ -28,9 +28,9 @@ from recordpress.log.copy.compare import Difference, PartitionComparison, compar
 def command(paths: Sources, codecs: CodecRegistry | None, as_json: bool) -> int:
     """Check whether two logs hold the same records.
 
-    Codecs and batches do not count. Compared are offset, timestamp, key, value and headers of every record, and what
-    the batches say of producers and transactions. Exit status 0: both hold the same; 1: they differ, and the first line
-    says where. Partitions whose digests recordpress-manifest.jsonl lists on both sides are not read."""
+    Codecs and batch boundaries do not matter. Compares offset, timestamp, key, value and headers of every record, and
+    its batch's fields for producer and transaction. Exit status 0: both hold the same records; 1: they differ, and the
+    first line says where. Partitions whose digests recordpress-manifest.jsonl lists on both sides are not read."""
     if len(paths.paths) != 2:
         raise click.UsageError(f"compare takes two logs, LEFT and RIGHT, not {len(paths.paths)}")
     left, right = paths.paths
@@ -52,7 +52,7 @@ def _print(found: list[PartitionComparison], first: Difference | None) -> None:
             f"{plural(sum(one.records_left or 0 for one in found), 'record')}")  # fmt: skip
         return
     place = f", offset {first.offset}" if first.offset is not None else ""
-    what = "it is on one side only" if first.field == "partition" else f"{first.field} differs"
+    what = "only on one side" if first.field == "partition" else f"{first.field} differs"
     say_finding(f"{_name(first.topic, first.partition)}{place}: {what}")
     print_findings([finding for one in found for finding in one.findings])
     different = [one for one in found if not one.is_same]

@@ -12,7 +12,7 @@ from recordpress.cli._verbs import COMPLETION_VARIABLE, PROGRAM
 
 @verb(
     "completion",
-    ('eval "$(recordpress completion bash)"', "Complete recordpress in every shell; for ~/.bashrc."),
+    ('eval "$(recordpress completion bash)"', "Complete recordpress in every shell, if this line is in ~/.bashrc."),
     ("recordpress completion zsh > ~/.zfunc/_recordpress", "Install the script for zsh, in a directory of its fpath."),
     ("recordpress completion fish > ~/.config/fish/completions/recordpress.fish", "Install the script for fish."),
 )

@@ -27,7 +27,7 @@ from recordpress.log import Manifest
 @paths
 @target
 @click.option("--magic", type=Integer(0, 2), required=True, help="Message format of the copy.")
-@copy_options("Target codec; default: that of each batch.", "Count losses; write nothing.", codec_required=False)
+@copy_options("Target codec; default: the codec of each batch.", "Count losses; write nothing.", codec_required=False)
 @click.option(
     "--allow-loss", metavar="KIND", multiple=True, help="Loss to allow, as --dry-run names it, or all. Repeatable."
 )
@@ -35,7 +35,7 @@ def command(paths: Sources, target: str, as_json: bool, **options: Any) -> int:
     """Copy a log to another message format with the same offsets.
 
     Formats 0 and 1 have no headers, producers, transactions or leader epochs; format 0 has no timestamps. Losses are
-    counted first, and refused unless --allow-loss names them. Without transaction markers every consumer gets the
+    counted first, and refused unless --allow-loss names them. Without transaction markers, every consumer gets the
     records of aborted transactions.
 
     Each batch is read back and compared with its source, except for allowed losses. The source is only read, and must

@@ -36,7 +36,7 @@ _PLAIN_DECODERS = {
     "LongDecoder": "long",
     "DefaultDecoder": "default",
 }
-_DECODER_PACKAGES = ("org.apache.kafka.tools.api.", "kafka.serializer.", "")  # 4.x, before, and none
+_DECODER_PACKAGES = ("org.apache.kafka.tools.api.", "kafka.serializer.", "")  # since 4.0, before, and none
 
 
 class _DecoderClass(click.ParamType):  # type: ignore[type-arg]
@@ -94,7 +94,7 @@ def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
     ),
 )
 @optional_paths
-@click.option("--files", metavar="FILE,...", help="Files in place of PATH, as for DumpLogSegments.")
+@click.option("--files", metavar="FILE,...", help="Files instead of PATH, as for DumpLogSegments.")
 @click.option("--batches", is_flag=True, help="Print a line per batch, from headers alone, instead of records.")
 @shows_records((*FORMATS, "kafka"))
 @click.option("--head", type=Integer(min=0), metavar="N", help="Number of records or batches to print.")
@@ -135,7 +135,7 @@ def command(paths: Sources, files: str | None, batches: bool, **options: Any) ->
     """Print the records of a log, or its batches.
 
     Prints partition by partition, in order of offset, without control records. Each JSON line, and each object of
-    --json, has topic, partition, offset, timestamp (milliseconds since 1970, -1 for none), timestampType (0 create
+    --json, has topic, partition, offset, timestamp (milliseconds since 1970, -1 if missing), timestampType (0 create
     time, 1 log append time, -1 none), key, value and headers ([[key, value], ...]); see docs/dump.schema.json.
 
     Truncated and skipped data is reported on stderr, and sets the exit status to 1."""

@@ -213,7 +213,7 @@ def _print_origin(group: BatchGroup) -> None:
 
 
 def _most(numbers: Mapping[str, int]) -> str:
-    """Return the first few by number of batches."""
+    """Return the few names with the most batches, as text."""
     ordered = sorted(numbers.items(), key=lambda item: -item[1])
     named = [f"{shown(name)} ({plural(number, 'batch')})" for name, number in ordered[:_MOST_LISTED]]
     more = f"; and {count(len(ordered) - _MOST_LISTED)} more" if len(ordered) > _MOST_LISTED else ""

@@ -40,7 +40,7 @@ def command(paths: Sources, output: str, codecs: CodecRegistry | None, **options
     with LocalFileSystem().create(output) as file:
         file.write(found.data)
         file.publish()
-    mean = f", {size(len(found.data) / found.batches)} each" if found.batches > 1 else ""
+    mean = f", {size(len(found.data) / found.batches)} per batch on average" if found.batches > 1 else ""
     what = f"{plural(found.records, 'record')} of {plural(found.batches, 'batch')}"
     say(f"wrote {what} to {shown(output)}: {size(len(found.data))}{mean}")
     return report_reading(found.findings)

@@ -42,8 +42,8 @@ _EVERYTHING = Bounds(None, None)
     "--partitions",
     type=Integer(min=1),
     metavar="N",
-    help="Number of partitions of the topic: search only the one that the default partitioner of Kafka's Java producer "
-    "(murmur2) chooses for the key.",
+    help="Number of partitions of the topic: search only the partition that the default partitioner of Kafka's Java "
+    "producer (murmur2) chooses for the key.",
 )
 @click.option(
     "--time", metavar="FROM[..TO]", type=Range(TIMESTAMP), default=_EVERYTHING, help="Time range, as for dump."
@@ -117,12 +117,12 @@ def command(
         shown.print(counted(), schema)
     if partitions is not None and not found:
         note("clients other than Kafka's Java producer may map keys to other partitions: try without --partitions")
-    note(f"{plural(found, 'record')} found; {plural(rows, 'record')} looked at")
+    note(f"{plural(found, 'record')} found; {plural(rows, 'record')} searched")
     return report_reading(reader.findings)
 
 
 def _narrowed(log: Log, key: str, partitions: int) -> Log:
-    """Return the partition of the key."""
+    """Return the log with only the partition of the key."""
     wanted = partition_for_key(key.encode("utf-8", "surrogateescape"), partitions)
     topics = sorted({partition.topic for partition in log.partitions if partition.topic is not None})
     note(f"murmur2 maps this key to partition {wanted} of {partitions}")

@@ -98,7 +98,7 @@ def _print(found: Fits, codec: str) -> None:
             say(f"to send {'it' if limit.rejected == 1 else 'them'}: {_ADVICE[limit.name]}")
     alone = found.limits[0].over
     if alone:
-        say(f"note: {plural(alone, 'record')} may be larger than batch.size, and would go in a batch each")
+        say(f"note: {plural(alone, 'record')} may be larger than batch.size; each would get its own batch")
 
 
 def _text(rejection: Rejection) -> str:

@@ -56,7 +56,7 @@ def _print_partitions(log: Log) -> None:
 
 def _print_segments(log: Log) -> None:
     print_table(
-        ("partition", ">base offset", ">size", "beside it", "/path"),
+        ("partition", ">base offset", ">size", "other files", "/path"),
         (
             (
                 _name(partition),

@@ -25,8 +25,8 @@ def command(paths: Sources, target: str, index_interval_bytes: int, as_json: boo
 
     The source is only read. The copy has every batch whose checksum is right, byte for byte, and fresh indexes,
     snapshots and leader epochs; a broker can start from it. TARGET gets a directory for each partition. A single
-    partition is written to TARGET itself if TARGET is named like one, such as orders-0. Existing directories are never
-    written to.
+    partition is written to TARGET itself if TARGET is named like a partition, such as orders-0. Nothing is written to
+    existing directories.
 
     First prints the records that the copy lacks; if there are any, the exit status is 1. 'recordpress scan' prints
     the same without writing anything."""

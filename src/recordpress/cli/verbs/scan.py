@@ -21,11 +21,11 @@ from recordpress.log import ScanReport, SegmentScan, scan
 @index_interval
 @as_json
 def command(paths: Sources, index_interval_bytes: int, as_json: bool) -> int:
-    """Find all damage in a log, and the result of a broker's recovery.
+    """Find all damage in a log, and predict a broker's recovery.
 
-    Reads every byte, checks every checksum, and continues after damage. For each range of bytes without an intact batch
-    it prints the range, the offsets before and after it, and the part that a broker would keep after a crash. Files
-    that are not part of the log, such as those awaiting deletion, are listed too.
+    Reads every byte, checks every checksum, and continues after damage. For each range of bytes without an intact
+    batch, it prints the range, the offsets before and after it, and the part that a broker would keep after a crash.
+    Files that are not part of the log, such as those awaiting deletion, are listed too.
 
     'recordpress verify' checks more: the records in the batches, and the files next to the log."""
     with Progress("scanning") as progress:
@@ -71,5 +71,5 @@ def _totals(segments: Sequence[SegmentScan]) -> str:
     whole = sum(segment.size for segment in segments)
     intact = sum(segment.intact_bytes for segment in segments)
     batches = plural(sum(segment.batches for segment in segments), "intact batch")
-    lost = f"; {size(whole - intact)} hold none" if intact < whole else ""
+    lost = f"; {size(whole - intact)} without an intact batch" if intact < whole else ""
     return f"{batches} in {plural(len(segments), 'segment')}, {size(whole)}{lost}"

@@ -27,7 +27,7 @@ from recordpress.codecs import CodecRegistry
     "simulate",
     ("recordpress simulate /var/kafka-logs/orders-0 --batch-size 64KiB", "Compare the policies with zstd."),
     ("recordpress simulate s3://backup/kafka-logs --codec lz4 --batch-size 1MiB --max-message-bytes 1000012",
-     "Send several topics by one producer, against the limit of a broker."),
+     "Send several topics with one producer, under a broker's limit."),
 )  # fmt: skip
 @paths
 @click.option("--batch-size", type=SIZE, default=16384, show_default=True, help="The producer's batch.size.")
@@ -43,8 +43,8 @@ def command(paths: Sources, as_json: bool, codecs: CodecRegistry | None, **optio
     PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, one record value per
     line. One busy producer sends the records of a sample in the order of their timestamps. It ends batches by Kafka's
     estimate up to 0.10.2 (damped), by the estimate since 0.11 (kip-126), by uncompressed bytes (uncompressed), and by
-    their exact compressed size (packed). A broker refuses batches over --max-message-bytes, which are split; up to
-    0.10.2 their records failed."""
+    their exact compressed size (packed). A broker refuses batches over --max-message-bytes, and the producer splits
+    them; up to 0.10.2, their records failed."""
     found = simulate(paths.given(codecs), codecs=codecs, **options)
     if as_json:
         print_json(found.to_dict())

@@ -28,12 +28,12 @@ _BAR = 40  # characters of the largest share: half of a terminal
     ),
     ("recordpress stats --json /var/kafka-logs", "Summarize all partitions of a log dir as JSON."),
     ("recordpress stats --savings --codec zstd --level 9 /var/kafka-logs",
-     "Estimate for each topic how much smaller a copy would be: with another codec, and with joined batches."),
+     "Estimate how much smaller a copy of each topic would be: with another codec, and with joined batches."),
 )  # fmt: skip
 @paths
 @click.option("--full", is_flag=True, help="Read large segments in object stores completely instead of samples.")
-@click.option("--savings", is_flag=True, help="Also estimate the sizes of copies that transcode would make.")
-@compression_type("Their codec.", "zstd")
+@click.option("--savings", is_flag=True, help="Also estimate the sizes of copies that transcode would write.")
+@compression_type("Codec of the copies.", "zstd")
 @level("Level of the copies")
 @click.option(
     "--batch-bytes",
@@ -159,7 +159,7 @@ def _with_control(total: LogStats) -> list[tuple[str, Share]]:
 
 
 def _about(stats: LogStats, number: int) -> str:
-    """Return a number as text, for a sample as an estimate of the whole."""
+    """Return a number as text; for a sample, an estimate for the whole."""
     if not stats.sampled or not stats.seen.bytes:
         return count(number)
     return f"~{count(round(number * stats.size / stats.seen.bytes))}"

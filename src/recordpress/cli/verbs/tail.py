@@ -78,7 +78,7 @@ def command(
 def _last(
     log: Log, partition: Partition, end: int, number: int, columns: Sequence[str], isolation_level: Any
 ) -> tuple[LogReader, list[Columns]]:
-    """Read the records with the greatest offsets; widen the range if offsets are missing or of control records."""
+    """Read the last records; widen the range if offsets are missing or belong to control records."""
     only = log.select(lambda one: one == partition)
     first = partition.segments[0].base_offset
     span = number

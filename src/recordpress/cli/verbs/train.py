@@ -41,7 +41,7 @@ from recordpress.files import LocalFileSystem
     "--id", "dictionary_id", metavar="ID", type=Integer(1 << 15, (1 << 31) - 1),
     help="Dictionary id.  [default: derived from its content]",
 )  # fmt: skip
-@click.option("--store", metavar="DIRECTORY", type=Paths(), help="Directory of dictionaries to add it to.")
+@click.option("--store", metavar="DIRECTORY", type=Paths(), help="Directory to which to add the dictionary.")
 @click.option("--output", "-o", metavar="FILE", type=LocalPath(), help="File to write the dictionary to.")
 @codec_plugins
 @as_json
@@ -73,7 +73,7 @@ def _print(found: DictionaryTraining) -> None:
     evaluation, sample = found.evaluation, found.sample
     say(
         f"sample: {count(sample['records'])} records, {size(sample['bytes'])} uncompressed, "
-        f"{100 * sample['coverage']:.1f} % of it, seed {sample['seed']}"
+        f"{100 * sample['coverage']:.1f} % of the data, seed {sample['seed']}"
     )
     say(
         f"dictionary {found.dictionary.id}: {size(len(found.dictionary))}, trained on {count(evaluation.samples)} "
@@ -85,14 +85,14 @@ def _print(found: DictionaryTraining) -> None:
     )
     values = evaluation.values
     say(
-        f"\nvalues alone: {size(values['bytes'])}, by zstd {size(values['plain_bytes'])}, with the dictionary "
+        f"\nvalues alone: {size(values['bytes'])}, with zstd {size(values['plain_bytes'])}, with the dictionary "
         f"{size(values['dictionary_bytes'])}"
     )
     if evaluation.skipped:
         say(f"not measured, as too few records were held out: {', '.join(map(count, evaluation.skipped))} per batch")
     say(found.summary)
     if evaluation.break_even_records is not None:
-        say(f"it has saved its own size after {count(evaluation.break_even_records)} records")
+        say(f"the dictionary has saved its own size after {count(evaluation.break_even_records)} records")
 
 
 def _row(depth: DictionaryDepth, stored: DictionaryDepth) -> tuple[str, ...]:

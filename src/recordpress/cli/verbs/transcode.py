@@ -23,8 +23,8 @@ from recordpress.log.copy.defaults import EXPIRATION_MS, JOINED_BYTES
 from recordpress.log.copy.transcode import TranscodeJob
 
 _SAMPLED_WHOLE = 8 << 20  # bytes of a log that is recompressed as a whole, in half a second
-_SAMPLED = 128  # the part of the bytes that is recompressed three times: about a fiftieth of the time
-_WORTHWHILE = 0.95  # a part of the bytes; a judgement
+_SAMPLED = 128  # one byte in 128 is recompressed three times, in about a fiftieth of the time
+_WORTHWHILE = 0.95  # share of the bytes; a judgement
 
 
 @verb(
@@ -33,7 +33,7 @@ _WORTHWHILE = 0.95  # a part of the bytes; a judgement
     ("recordpress transcode /backup/kafka-logs /cold/kafka-logs --codec zstd --batch-bytes 1MiB",
      "Recompress a log dir, and join small batches, which compress badly."),
     ("recordpress transcode /backup/orders-0 /cold/orders-0 --codec zstd --batch-records 1000 --now 2026-09-01",
-     "Join batches to 1,000 records each, also the last ones of producers that were idle on the day before."),
+     "Join batches up to 1,000 records, also the last batches of producers that were idle on the day before."),
     ("recordpress transcode /backup/kafka-logs /cold/kafka-logs --codec zstd --dry-run", "Estimate the saving."),
 )  # fmt: skip
 @paths
@@ -70,7 +70,7 @@ _WORTHWHILE = 0.95  # a part of the bytes; a judgement
     "now_ms",
     metavar="TIME",
     type=Timestamp(),
-    help="Time at which the idle time of producers ends; default: the last append to their partition.",
+    help="Time at which the idle time of producers ends; default: time of the last append to their partition.",
 )
 @click.option(
     "--producers",
@@ -98,10 +98,10 @@ def command(paths: Sources, target: str, even_if_larger: bool, as_json: bool, **
     Batches of a few records compress badly with every codec and level: --batch-bytes or --batch-records joins them,
     which saves most. The default is to keep the batches.
 
-    TARGET gets a directory for each partition; it is the partition's directory itself if there is only one and TARGET
-    is named like one, such as orders-0. It gets its name when it is complete; repeat the command to resume an
-    interrupted run. recordpress-manifest.jsonl in TARGET has counts, checksums and a digest of the records of each
-    segment; --json prints it. Brokers ignore it.
+    TARGET gets a directory for each partition. A single partition is copied to TARGET itself if TARGET is named like a
+    partition, such as orders-0. TARGET gets its name when it is complete; repeat the command to resume an interrupted
+    run. recordpress-manifest.jsonl in TARGET has counts, checksums and a digest of the records of each segment; --json
+    prints it. Brokers ignore it.
 
     Everything that is not copied is a finding: bytes after the last complete batch of a partition, and files that are
     not part of a log."""
@@ -117,8 +117,8 @@ def command(paths: Sources, target: str, even_if_larger: bool, as_json: bool, **
 
 
 def _deeper(copy: Manifest, paths: Sources, options: dict[str, Any]) -> str:
-    """Return what joined batches would have saved, from a small sample; nothing if they were joined, or would save
-    little."""
+    """Return what joined batches would have saved, by a small sample; an empty text if batches were joined, or would
+    save little."""
     totals = copy.totals
     is_joined = options["batch_bytes"] or options["batch_records"] or options["max_message_bytes"] < JOINED_BYTES
     if is_joined or copy.resumed_segments == totals["segments"]:
@@ -159,7 +159,7 @@ def _print(copy: Manifest, target: str, deeper: str) -> None:
         say(deeper)
     codec = copy.options["compression_type"]
     if totals["already"]:
-        say(f"unchanged: {plural(totals['already'], 'batch')}, under {codec} already")
+        say(f"unchanged: {plural(totals['already'], 'batch')}, already compressed with {codec}")
     if totals["not_smaller"]:
         say(f"unchanged: {plural(totals['not_smaller'], 'batch')}, which {codec} would not make smaller")
 

@@ -42,7 +42,7 @@ def command(
 
     Changes nothing. The log may be in use: an entry that is being appended may then be a finding.
 
-    'recordpress scan' also finds damage, and prints the result of a broker's recovery."""
+    'recordpress scan' also finds damage, and predicts a broker's recovery."""
     if len(paths.paths) > 1:
         _refuse_two_trees(paths.opened(codecs))
     with Progress("verifying") as progress:
@@ -58,7 +58,7 @@ def command(
 
 
 def _refuse_two_trees(log: Log) -> None:
-    """Raise an error for a partition of which several directories have a segment with the same base offset."""
+    """Raise an error if several directories have a segment of one partition with the same base offset."""
     for partition in log.partitions:
         found: dict[int, str] = {}
         for segment in partition.segments:
