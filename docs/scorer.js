@@ -1,4 +1,4 @@
-// Pages that show how something is done come first, the reference comes last; a full name leads to its entry.
+// How-to pages come first and the reference comes last; a search for a full name leads to its entry.
 // Sphinx calls `score` for each result, and takes the other values from its own scorer.
 var Scorer = {
   score: ([page, title, anchor, description, score, file, kind]) => {
