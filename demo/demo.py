@@ -28,7 +28,7 @@ LOGS = HERE / "logs"
 OUT = HERE / "out"
 COPY, PARQUET = "logs", "parquet"
 REPORT = "report.html"
-MOST_ROWS = 24  # of a table on the terminal; the report has them all
+MOST_ROWS = 24  # rows of a table on the terminal; the report has all of them
 # Java's second compiler pays off only after minutes; without it Spark starts in half the time
 SHORT_RUN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
@@ -82,12 +82,12 @@ def run(spark: SparkSession, options: argparse.Namespace) -> bool:
     report(results, verified)
     for result in results:
         if result.trailingBytes:
-            say(f"\n{named(result)} ended in {result.trailingBytes} bytes that hold no whole batch;")
+            say(f"\n{named(result)} ended in {result.trailingBytes} bytes that hold no complete batch;")
             say("the copy ends before them.")
     if options.batch_bytes:
         say("\nSmall batches were joined into larger ones, each of one producer, with its")
         say("sequence numbers. The last five batches of a producer that may still send stay")
-        say("as they were: a broker compares a retry with them.")
+        say("separate: a broker compares a retry with them.")
     say(f"\nThe recompressed log dir is {shown(options.out / COPY)}.")
     say(f"The same records as Parquet files are in {shown(options.out / PARQUET)}.")
     say(f"The report, which opens in any browser, is {shown(page)}.")
@@ -97,7 +97,7 @@ def run(spark: SparkSession, options: argparse.Namespace) -> bool:
 def inventory(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
     import recordpress.spark
 
-    with step(2, f"Take stock of {shown(options.logs)} by its batch headers", about(options, 8)):
+    with step(2, f"Take stock of {shown(options.logs)} from its batch headers", about(options, 8)):
         rows = recordpress.spark.inventory(spark, options.logs).orderBy("topic", "partition").collect()
     cells = [
         [
@@ -119,12 +119,12 @@ def named(row: Row) -> str:
 
 
 def say_rest(count: int, what: str) -> None:
-    """What a table leaves out."""
+    """Print how many rows a table leaves out."""
     say(f"  ... and {count - MOST_ROWS} more {what}\n" if count > MOST_ROWS else "")
 
 
 def estimate(spark: SparkSession, options: argparse.Namespace) -> Estimate:
-    """What codecs would save batch by batch, and what the copy that follows would take."""
+    """Estimate what codecs save batch by batch, and the size of the copy that follows."""
     import recordpress.spark
 
     chosen = options.codec if options.level is None else f"{options.codec},{options.level}"
@@ -139,7 +139,7 @@ def estimate(spark: SparkSession, options: argparse.Namespace) -> Estimate:
             batch_bytes=options.batch_bytes or None,
             dry_run=True,
         )
-    rows = [row for row in rows if row.compressionType is not None]  # that of a topic without an intact record
+    rows = [row for row in rows if row.compressionType is not None]  # omit the row of a topic without an intact record
     cells = [
         [
             row.topic or "-",
@@ -156,7 +156,7 @@ def estimate(spark: SparkSession, options: argparse.Namespace) -> Estimate:
 
 
 def query(spark: SparkSession, options: argparse.Namespace, stored: list[Row]) -> None:
-    """Of a window of time: what lies outside is not decompressed."""
+    """Query a window of time; batches outside it are not decompressed."""
     start, end = window(options, stored)
     sql = (DEMO_QUERY if options.logs == LOGS else ANY_QUERY).format(start=start, end=end)
     spark.read.format("recordpress").load(str(options.logs)).createOrReplaceTempView("logs")
@@ -168,7 +168,7 @@ def query(spark: SparkSession, options: argparse.Namespace, stored: list[Row]) -
 
 
 def window(options: argparse.Namespace, stored: list[Row]) -> tuple[str, str]:
-    """A day of the demo's logs; of others, the hour that ends with their last record."""
+    """Return a day of the demo's logs; for other logs, the hour that ends with their last record."""
     if options.logs == LOGS:
         return "2015-05-18 00:00:00", "2015-05-19 00:00:00"
     last = max((row.lastTimestamp for row in stored if row.lastTimestamp), default=datetime(1970, 1, 2))
@@ -180,7 +180,7 @@ def transcode(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
     import recordpress.spark
 
     level = "" if options.level is None else f", level {options.level}"
-    what = f"Recompress to {options.codec}{level}; offsets stay"
+    what = f"Recompress to {options.codec}{level}; keep all offsets"
     with step(5, what, about(options, 5)):
         return recordpress.spark.transcode(
             spark,
@@ -194,7 +194,7 @@ def transcode(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
 
 
 def verify(spark: SparkSession, options: argparse.Namespace) -> dict[tuple[str, int], bool]:
-    """By partition: whether the records in the two directories have the same digest."""
+    """Return for each partition whether its records have the same digest in both directories."""
     import recordpress.spark
 
     with step(6, "Compare digests of all records in both", about(options, 5)):
@@ -223,7 +223,7 @@ def write_report(
         "where": f"{options.logs} to {options.out / COPY}",
     }
 
-    with step(8, "Make a page of what was there before and after", about(options, 5)):
+    with step(8, "Write a page that compares before and after", about(options, 5)):
         copied = recordpress.spark.inventory(spark, options.out / COPY).collect()
         headers = spark.read.format("recordpress").option("rows", "batches").load(str(options.logs))
         page = html_of(stored, copied, moments_of(headers), is_same=is_same, expected=expected, facts=facts)
@@ -233,7 +233,7 @@ def write_report(
 
 
 def about(options: argparse.Namespace, seconds: int) -> int | None:
-    """How long a step takes for the demo's own logs; nobody knows for others."""
+    """Return the seconds that a step takes for the demo's own logs; None for other logs."""
     return seconds if options.logs == LOGS else None
 
 
@@ -295,7 +295,7 @@ def report(results: list[Row], verified: dict[tuple[str, int], bool]) -> None:
 
 
 def print_table(headings: list[str], rows: list[list[str]], rule_before_last: bool = False) -> None:
-    """Columns of numbers to the right, of words to the left."""
+    """Print a table with numbers aligned to the right and words to the left."""
     columns = list(zip(headings, *rows, strict=True))
     widths = [max(len(cell) for cell in column) for column in columns]
     right = [all(re.match(r"-?[\d-]", cell) for cell in column[1:]) for column in columns]
@@ -329,7 +329,7 @@ def dim(text: str) -> str:
 
 
 def shown(path: Path) -> Path:
-    """As seen from where the command was given, where that is shorter."""
+    """Return a path relative to the working directory if the path is inside it."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
@@ -345,7 +345,7 @@ def step(number: int, what: str, seconds: int | None) -> Iterator[None]:
 
 @contextmanager
 def dots() -> Iterator[None]:
-    """Write one every ten seconds, even while output is redirected: a busy machine is seen to work."""
+    """Write a dot every ten seconds, even while output is redirected, to show that the demo is still running."""
     terminal, over = os.dup(1), threading.Event()
 
     def write() -> None:
@@ -393,7 +393,7 @@ def start_spark(log: IO[bytes]) -> SparkSession:
 
 @contextmanager
 def output_to(log: IO[bytes]) -> Iterator[None]:
-    """Processes that are started meanwhile write to `log`; Java goes on doing so."""
+    """Redirect output to `log`, including that of processes started in the block; Java keeps writing there."""
     saved = [os.dup(1), os.dup(2)]
     sys.stdout.flush()
     try:
@@ -407,7 +407,7 @@ def output_to(log: IO[bytes]) -> Iterator[None]:
 
 
 class DemoError(Exception):
-    """Something is missing; the message says it all."""
+    """A requirement is missing; the message names it."""
 
 
 def is_spark_broken(error: Exception) -> bool:
@@ -415,7 +415,7 @@ def is_spark_broken(error: Exception) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """The sentence of recordpress, without the executors' stack traces that Spark puts around it."""
+    """Return recordpress's own message, without the executors' stack traces that Spark puts around it."""
     found = re.search(r"^(?:.*: )?recordpress\.errors\.(\w+: .*)$", str(error), re.MULTILINE)
     return found[1] if found else f"{type(error).__name__}: {error}"
 
@@ -432,9 +432,9 @@ def tail(log: IO[bytes]) -> str:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--codec", default="zstd", choices=["none", "gzip", "snappy", "lz4", "zstd"])
-    parser.add_argument("--level", type=int, help="of the codec; default: 9 for zstd, else Kafka's own default")
+    parser.add_argument("--level", type=int, help="level of the codec; default: 9 for zstd, else Kafka's own default")
     parser.add_argument("--logs", type=Path, default=LOGS, metavar="DIR", help="log dir to read (default: demo/logs)")
-    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help="where the results go (default: demo/out)")
+    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help="results directory (default: demo/out)")
     parser.add_argument(
         "--batch-bytes",
         type=int,

@@ -24,7 +24,7 @@ _BUCKETS = 60
 _TIME_LINES = 12
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 8, 26, 44
 _HEIGHT, _LOW = 250, 130
-_ROW = 48  # of the two bars of a codec
+_ROW = 48  # height of a codec's two bars
 _LEGEND = (("before", "one"), ("after", "two"))
 
 
@@ -76,7 +76,7 @@ def html_of(
     """Return the page.
 
     `before` and `after` are rows of `recordpress.spark.inventory` on the source and on the copy, `is_same` is the
-    result of a comparison, `expected` is the estimate of the copy before it was made, and `facts` say what was copied
+    result of a comparison, `expected` is the estimate from before the copy, and `facts` say what was copied
     and where.
     """
     parts = [
@@ -159,10 +159,10 @@ def _expected(estimate: Estimate, after: Sequence[Row]) -> list[str]:
         rows.append((topic or "-", size(stored), alone or "-", joined or "-", reached))
     return [
         table(("topic", "stored", "expected: codec alone", "expected: joined", "achieved"), rows),
-        '<p class="note">Expected is what recordpress.transcode(dry_run=True) found before the copy was made: it '
+        '<p class="note">Expected is the estimate of recordpress.transcode(dry_run=True) before the copy: it '
         "recompresses a sample, and all of a small log, batch by batch (codec alone) and with small batches joined. "
-        "Achieved is the copy itself. Spark may split a large segment among tasks, which join no batches of each "
-        "other, so a little less is achieved there.</p>",
+        "Achieved is the copy itself. Spark may split a large segment among tasks, which do not join each other's "
+        "batches, so a little less is achieved there.</p>",
     ]
 
 
@@ -269,7 +269,7 @@ def _time_line(topic: str, moments: Sequence[Moment]) -> str:
         if last != first:
             canvas.write(canvas.width - _RIGHT, canvas.height - _BOTTOM + 16, last, "faint", "end")
 
-    caption = f"Records in each of {len(moments)} equal spans, from {ends[0]:%Y-%m-%d %H:%M:%S} UTC on."
+    caption = f"Records in each of {len(moments)} equal spans, starting at {ends[0]:%Y-%m-%d %H:%M:%S} UTC."
     return plot(_LOW, f"records of {topic} over time", caption, draw)
 
 

@@ -46,12 +46,12 @@ def main() -> int:
     if is_same(recorded, printed):
         return 0
     sys.stdout.writelines(difflib.unified_diff(recorded.splitlines(True), printed.splitlines(True), "README", "now"))
-    print("the README's session is not what the commands print: python demo/session.py --write", file=sys.stderr)
+    print("the README's session differs from the commands' output: python demo/session.py --write", file=sys.stderr)
     return 1
 
 
 def session() -> str:
-    """The commands, and what they print."""
+    """Return the commands and their output."""
     with tempfile.TemporaryDirectory() as directory:
         place = Path(os.path.realpath(directory))
         shutil.copytree(HERE / "logs", place / "logs", ignore=shutil.ignore_patterns("*.md"))
@@ -67,14 +67,14 @@ def output_of(command: str, place: Path) -> str:
 
 
 def wrapped(line: str) -> list[str]:
-    """As a terminal shows a long line."""
+    """Wrap a long line as a terminal does."""
     if len(line) <= WIDTH:
         return [line]
     return textwrap.wrap(line, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def is_same(recorded: str, printed: str) -> bool:
-    """Whether it is the same text, but for spaces and a few percent of some numbers."""
+    """Return whether two texts are the same, except for spaces, times, and a few percent in numbers with a point."""
     before, now = (re.sub(r"[\d.]+\s+(µs|ms|s)\b", "TIME", text).split() for text in (recorded, printed))
     return len(before) == len(now) and all(map(is_same_word, before, now))
 

@@ -1,4 +1,4 @@
-"""ISA-L, Intel's library (PyPI: isal), as a provider of gzip: Kafka's clients read its batches as any other gzip.
+"""ISA-L, Intel's library (PyPI: isal), as a provider of gzip: Kafka's clients read its batches like any other gzip.
 
     recordpress transcode /backup /archive --codec gzip:isal --codec-plugin gzip_isal:Isal
 
@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from isal import isal_zlib
 
-_GZIP = 31  # wbits of a gzip header and a window of 32 KiB
+_GZIP = 31  # wbits for a gzip header and a window of 32 KiB
 
 
 class Isal:
-    """Levels 0 to 3, all much faster than zlib's 6."""
+    """ISA-L at levels 0 to 3, all much faster than zlib's level 6."""
 
     name = "gzip:isal"
     levels = (0, 3, 2)
@@ -35,6 +35,6 @@ class Isal:
             members.append(member.decompress(data, max_output + 1))
             max_output -= len(members[-1])
             if not member.eof:
-                raise ValueError("the payload is cut short, or its content larger than max_output")
+                raise ValueError("the payload is cut short, or its content is larger than max_output")
             data = member.unused_data
         return b"".join(members)

@@ -2,8 +2,8 @@
 
     python examples/live_parquet.py BOOTSTRAP TOPIC DIRECTORY
 
-The offsets that follow are in the metadata of each file, not in the consumer group: a file and its offsets appear
-together, by a rename. One process writes to the directory.
+The offsets at which to continue are in the metadata of each file, not in the consumer group: a file and its offsets
+appear together, by a rename. Only one process may write to the directory.
 """
 
 import argparse
@@ -22,7 +22,7 @@ OFFSETS = b"kafka.next_offsets"
 
 
 def next_offsets(directory: Path) -> dict[int, int]:
-    """Return the offset to go on from, by partition: the newest file has those of all files before it."""
+    """Return the next offset of each partition; the newest file has those of all files before it."""
     files = sorted(directory.glob("*.parquet"))
     if not files:
         return {}
@@ -31,7 +31,7 @@ def next_offsets(directory: Path) -> dict[int, int]:
 
 
 def write(directory: Path, number: int, table: pa.Table, offsets: dict[int, int]) -> None:
-    """Write one file, which nobody sees before it is complete."""
+    """Write one file, which appears only when it is complete."""
     table = table.replace_schema_metadata({OFFSETS: json.dumps(offsets)})
     part = directory / "next.part"
     with open(part, "wb") as file:
@@ -44,7 +44,7 @@ def write(directory: Path, number: int, table: pa.Table, offsets: dict[int, int]
 
 
 async def feed(address: str, topic: str, directory: Path, idle_ms: int | None, max_bytes: int) -> None:
-    """Write the topic's records from where the directory ends."""
+    """Write the topic's records, starting where the directory ends."""
     directory.mkdir(parents=True, exist_ok=True)
     offsets = next_offsets(directory)
     number = len(list(directory.glob("*.parquet")))
@@ -67,8 +67,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("bootstrap", help="a broker's address, such as 127.0.0.1:9092")
     parser.add_argument("topic", help="the topic to read")
-    parser.add_argument("directory", type=Path, help="the directory to write, which is made if it is missing")
-    parser.add_argument("--idle-ms", type=int, help="end when no record arrives for this time")
+    parser.add_argument("directory", type=Path, help="the directory to write to, created if it is missing")
+    parser.add_argument("--idle-ms", type=int, help="end when no record arrives for this many milliseconds")
     parser.add_argument("--max-bytes", type=int, default=64 << 20, help="fetched bytes in one file")
     options = parser.parse_args()
     asyncio.run(feed(options.bootstrap, options.topic, options.directory, options.idle_ms, options.max_bytes))

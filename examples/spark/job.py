@@ -2,8 +2,8 @@
 
     spark-submit examples/spark/job.py /backup/logs /backup/cold --start "2024-05-01 00:00:00"
 
-SRC is only read. DST must not exist; the job creates ``logs`` and ``parquet`` in it. Executors need recordpress, and
-must see both under these paths.
+The job only reads SRC. DST must not exist; the job creates ``logs`` and ``parquet`` in it. Executors need recordpress,
+and must see both directories under these paths.
 """
 
 from __future__ import annotations

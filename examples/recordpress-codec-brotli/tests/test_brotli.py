@@ -1,4 +1,4 @@
-"""The plug-in as its users have it: installed, by the library and by the command."""
+"""The plug-in as its users have it: installed, through the library and through the command."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_damage(codecs: recordpress.CodecRegistry) -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    """What the README says, in another process, where nothing but the option names the package."""
+    """The README's commands run in another process, in which only the option names the package."""
     source = tmp_path / "orders-0" / f"{0:020}.log"
     source.parent.mkdir()
     source.write_bytes(recordpress.write_records(LINES, compression_type="gzip", batch_records=500))

@@ -19,7 +19,7 @@ NAME = "org.example.brotli"
 
 
 class Brotli:
-    """One Brotli stream per batch. Calls share nothing, so threads may make them side by side."""
+    """One Brotli stream per batch. Calls share no state, so threads may make them concurrently."""
 
     name = NAME
     levels = (0, 11, 5)  # Brotli's own default, 11, takes about 100 times as long
