@@ -1,4 +1,4 @@
-"""Is an answer right? Every contender is asked before it is timed."""
+"""Check the answer of every contender before it is timed."""
 
 import struct
 import zlib

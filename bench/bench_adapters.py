@@ -1,5 +1,5 @@
-"""A client's record classes and its adapter's, by aiokafka's own record benchmark: batches of 100 records, keys of 6
-and values of 60 bytes, which are random there, and here also words that compress; and through a broker."""
+"""Record classes of a client and of its adapter, in aiokafka's record benchmark (batches of 100 records, keys of 6 and
+values of 60 bytes, random as in aiokafka or words that compress) and through a broker."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Batches by their headers only."""
+"""Batches, read from their headers only."""
 
 import mmap
 

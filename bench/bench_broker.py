@@ -1,4 +1,4 @@
-"""A broker's verdict on a batch of 5,000 lines, kept as it is and rebuilt in another codec: against the bare work in C,
+"""A broker's verdict on a batch of 5,000 lines that is kept, or rebuilt in another codec: against the bare work in C,
 and against Kafka's own LogValidator on a warm JVM."""
 
 import pytest

@@ -1,4 +1,4 @@
-"""Checksums of one buffer, and of a buffer in which one byte changed."""
+"""Checksums of one buffer, and of a buffer in which one byte has changed."""
 
 import ctypes
 import random

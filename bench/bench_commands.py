@@ -1,5 +1,5 @@
-"""Commands from their start to their end: `ls` of many segments, and what reading and transcoding cost for each GB of
-segments, whether there are few or many, less what a log of one batch costs."""
+"""Whole commands: `ls` of many segments, and the cost of reading and transcoding per GB of few and of many segments,
+minus the cost of a log of one batch."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Values with a dictionary of zstd, one by one and as a column, against zstandard with the same dictionary.
+"""Values with a zstd dictionary, one by one and as a column, against zstandard with the same dictionary.
 
 A column is also raced against the same calls for one value after another."""
 

@@ -1,7 +1,7 @@
 """A log as lines of text: `recordpress dump` against Kafka's own DumpLogSegments, both as commands that write to a
 file.
 
-By the wall, start included: both may use all processors.
+Times are wall times, start included, because both commands may use all processors.
 """
 
 import os

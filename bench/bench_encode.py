@@ -1,4 +1,4 @@
-"""Records to one finished batch: from Arrow columns, from lists of bytes, and appended, together or one by one."""
+"""Records to one finished batch: from Arrow columns, from lists of bytes, and appended, all at once or one by one."""
 
 import pytest
 

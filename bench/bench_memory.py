@@ -1,4 +1,4 @@
-"""Memory, not time: how far the resident set of a process grows while it streams a file."""
+"""Memory, not time: growth of the resident set of a process while it streams a file."""
 
 import os
 import subprocess

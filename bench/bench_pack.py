@@ -1,4 +1,4 @@
-"""Batches of exact sizes, against compressing the same batches once, where somebody knows the cuts beforehand."""
+"""Batches of exact sizes, against compressing the same batches once at boundaries that are known beforehand."""
 
 import pyarrow as pa
 import pytest

@@ -1,4 +1,4 @@
-"""The producer's bookkeeping, a record at a time: what BatchAccumulator costs above the builder that it fills."""
+"""The producer's bookkeeping, record by record: the cost of BatchAccumulator over that of the builder that it fills."""
 
 import pytest
 

@@ -1,8 +1,8 @@
-"""A topic under another codec: `recordpress transcode` on its directory, against what people do with a broker: Java's
-consumer reads it, and Java's producer writes each record into a topic of that codec.
+"""A topic with another codec: `recordpress transcode` on its directory, against the usual way through a broker, where
+Java's consumer reads it and Java's producer writes each record into a topic with that codec.
 
-All CPU time counts: of the command; of the client, of the broker, and of what their JITs and collectors take. Kafka
-gets the its own options scripts, and a client with large batches and fetches.
+All CPU time counts: that of the command, and that of the client and the broker with their JITs and garbage collectors.
+Kafka runs with the JVM options of its own scripts, and its client uses large batches and fetches.
 """
 
 import importlib.util

@@ -1,4 +1,4 @@
-"""Segments under another codec: against recompressing alone, what the proof takes of it, threads, and memory."""
+"""Segments with another codec: against recompressing alone, the cost of verification, threads, and memory."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The conventions of a benchmark file are in README.md ("Write one"); this file holds the fixtures and the report."""
+"""Fixtures and the report; README.md has the conventions of a benchmark file ("Writing a benchmark")."""
 
 import functools
 import sys

@@ -1,4 +1,4 @@
-"""The record sets: as lists, as Arrow columns, as the batches that Java wrote of them, as files of many batches."""
+"""The record sets: as lists, as Arrow columns, as the batches that Java wrote, and as files of many batches."""
 
 import lzma
 import struct

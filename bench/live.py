@@ -1,4 +1,4 @@
-"""Records per second of client CPU time, through a broker: columns of recordpress beside the clients' own objects.
+"""Records per second of client CPU time, through a broker: columns of recordpress next to the clients' own objects.
 
 `make -f labs.mk live` runs it; `--all` also measures five codecs, small batches and records of 1 KB. `--turns` compares
 the columns more often with the network and `read_columns`: a single turn is off by up to a fifth on a shared machine.

@@ -1,7 +1,7 @@
 """Columns out of a consumer group that rebalances: no offset lost or repeated, and no growth of memory.
 
 `make -f labs.mk live-soak SOAK=30` runs it for 30 minutes. A producer numbers its records. Two consumers of a group
-read them as columns; every 20 seconds a third joins or leaves. Offsets are committed by the clients themselves.
+read them as columns; every 20 seconds a third joins or leaves. The clients themselves commit offsets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Contenders timed in turns: one round visits every rival and then recordpress, so that a ratio compares neighbours.
+"""Contenders timed in turns: a round runs every rival and then recordpress, so that a ratio compares adjacent runs.
 
 Machines are noisy over minutes and quiet over milliseconds. A ratio is therefore taken within each round, and its
 median over the rounds is what the report shows.

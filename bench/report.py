@@ -2,7 +2,7 @@
 
 usage: python -m bench.report RESULTS.json [--markdown]
 
-RESULTS.json is what pytest-benchmark writes with --benchmark-json; at the end of every run the same table is printed.
+RESULTS.json is the file that pytest-benchmark writes with --benchmark-json. Every run ends by printing the same table.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""What each cell of the report is to reach, and what is known of peers that are not always there.
+"""Targets of each cell of the report, and known figures of peers that are not always built.
 
 Measures: `limit` is the share of the C ceiling's rate in per cent; a peer's name is how many times as fast as that
-peer; `over_c_us` and `over_c_percent` are what a call takes beyond the bare C call; `per_second` counts the
-cell's records; others are given by a benchmark itself.
+peer; `over_c_us` and `over_c_percent` are the cost of a call over the bare C call; `per_second` counts the
+cell's records; a benchmark itself defines others.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The C ceiling: what one thread can do with the same bytes and the same C libraries.
+"""The C ceiling: the speed that one thread can reach with the same bytes and the same C libraries.
 
 `batch.h` checks the CRC, decompresses into a scratch buffer, parses, and gathers into columns that every call uses
 again, and back; `codecs.h` calls the libraries; `module.c` makes that callable and adds the floor for Python

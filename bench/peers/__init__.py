@@ -1,1 +1,1 @@
-"""Other people's implementations, called as their own clients call them."""
+"""Other implementations, called as their own clients call them."""

@@ -1,9 +1,9 @@
-"""A peer in a separate process, as its users run it: its heap holds nothing that anybody else left there.
+"""A peer in a separate process, as its users run it: no other code has used its heap.
 
-That matters. Memory of malloc costs a fault for each fresh page, and whether pages are kept depends on what the
-process has freed before: with the same malloc and the same input aiokafka decodes up to twice as fast once 30 MB
-were freed. Clients live in long-lived processes, so the Python peers are measured in one (`long-lived`: the heap has
-grown to 30 MB and is kept) as well as in a new process.
+That matters. malloc's memory costs a page fault for each fresh page, and whether pages are kept depends on what the
+process has freed before: with the same malloc and the same input, aiokafka decodes up to twice as fast once 30 MB
+have been freed. Clients live in long-lived processes, so the Python peers are measured in one (`long-lived`: the heap
+has grown to 30 MB and is kept) as well as in a new process.
 
 usage: python -m bench.peers.worker PEER JOB PATH CODEC [long-lived]
 Each line of input, "CALLS CLOCK", is answered with the seconds of that many calls by that clock of `time`. The

@@ -28,7 +28,7 @@ BY_ITSELF = [name for name in MEASUREMENTS if name not in ("connector", "tables"
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Spark on Kafka's files, beside what limits it.")
+    parser = argparse.ArgumentParser(description="Spark on Kafka's files, next to its upper limits.")
     which = f"of {', '.join(MEASUREMENTS)} (default: all but connector and tables, which need other Sparks)"
     parser.add_argument("names", nargs="*", metavar="MEASUREMENT", help=which)
     parser.add_argument("--batches", type=int, default=600, help="of a log (default: 600)")

@@ -1,4 +1,4 @@
-"""Log directories made of the batches of bench/corpus, which Kafka's Java client wrote."""
+"""Log directories built from the batches of bench/corpus, which Kafka's Java client wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs that open files in the tasks, compared with the same work without Spark, and and rows through the JVM."""
+"""Jobs that open files in the tasks, compared with the same work without Spark, and with rows through the JVM."""
 
 from __future__ import annotations
 

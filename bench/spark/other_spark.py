@@ -1,8 +1,8 @@
 """A separate process with another version of Spark: 4.0.0 with the Kafka connector, which does not need recordpress, or
 one for which table formats have packages.
 
-Later versions of the connector do not resolve. `OtherSpark` starts the process and asks it; each request and each
-answer is one line of JSON.
+Later versions of the connector do not resolve. `OtherSpark` starts the process and sends it requests; each request
+and each answer is one line of JSON.
 """
 
 from __future__ import annotations

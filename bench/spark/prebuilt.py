@@ -1,4 +1,4 @@
-"""What PySpark's API can give at most: a data source whose reader yields the same Arrow batch again and again."""
+"""The upper limit of PySpark's API: a data source whose reader yields the same Arrow batch again and again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""format("recordpress") and recordpress.spark.read: beside prebuilt Arrow batches, per GB, on all cores, and in
+"""format("recordpress") and recordpress.spark.read: next to prebuilt Arrow batches, per GB, on all cores, and in
 memory."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A quiet Spark, and what it costs: seconds of driver, JVM and Python workers."""
+"""A quiet Spark, and its cost: CPU seconds of driver, JVM and Python workers."""
 
 from __future__ import annotations
 

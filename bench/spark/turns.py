@@ -1,4 +1,4 @@
-"""Contenders take turns; what counts is the ratio within a round."""
+"""Contenders that take turns; the ratio within a round counts."""
 
 from __future__ import annotations
 

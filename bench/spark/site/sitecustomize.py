@@ -1,4 +1,4 @@
-"""Python runs this file first in every process of the benchmark: daemons of PySpark keep what their workers cost.
+"""Python runs this file first in every process of the benchmark: PySpark's daemons keep the CPU times of their workers.
 
 pyspark.daemon ignores SIGCHLD: the kernel then forgets its children and their times (wait(2), getrusage(2)). Here they
 stay in /proc as zombies, so that they are counted. A setting of Spark names the daemon of the workers alone, not those
