@@ -30,13 +30,13 @@ FULL_FUZZ_SECONDS ?= 600
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 # All tests run on all cores; TESTS="tests/record -k header" runs some of them in one process.
 SPREAD = $(if $(TESTS),,-n $(WORKERS) --dist loadfile --no-loadscope-reorder)
-# Plug-ins that no fast test uses: they take time in each.
+# Plug-ins that no fast test uses: they cost time in each test.
 UNUSED := -p no:benchmark -p no:timeout
 
 SOURCES := setup.py src/recordpress/_extension_finder.py $(wildcard build_support/*.py include/recordpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')
 
-# Tests and the processes that they start compile their modules once.
+# Tests and the processes that they start share compiled bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
 say = @echo "recordpress: $(1)" >&2
@@ -120,30 +120,30 @@ release: $(STAMPS)/with-release  ## Check the requirements of a release, then ta
 
 demo-takes:
 	@build_support/debian.sh --count build java
-	$(if $(wildcard $(INSTALLED)),,$(call say,a first demo takes two to five minutes on two cores and 1.0 GB here))
+	$(if $(wildcard $(INSTALLED)),,$(call say,a first demo takes two to five minutes on two cores and 1.0 GB of disk))
 
 build: $(INSTALLED)
 
 sdist: $(STAMPS)/with-build
 	$(PYTHON) setup.py -q sdist
 
-# the tables of the documents that started the project, on the vectors of the repository, into docs/origins.md
+# measures the tables of the founding documents, on the repository's vectors, and writes them to docs/origins.md
 origins: $(TESTING)
 	RECORDPRESS_VECTORS= $(PYTHON) origins/origins.py
 
-# every benchmark once, without timing
+# runs every benchmark once, without timing
 bench-smoke: $(TESTING) libsnappy
 	$(PYTHON) -m pytest -q --benchmark-disable $(BENCH)
 
-# the tests that `make test` omits; one that hangs fails, and prints where
+# runs the tests that `make test` omits; a test that hangs fails, and prints where it hangs
 test-slow: $(TESTING) java shells
 	$(PYTHON) -m pytest -q $(SPREAD) --timeout 900 --timeout-method thread --durations=20 -m slow $(TESTS)
 
-# what steps of .ci/run need that run at the same time
+# installs the requirements of the steps that .ci/run runs at the same time
 requirements: $(TESTING) $(STAMPS)/with-lint $(STAMPS)/with-docs java
 	@build_support/debian.sh bench browser differential docs fuzz aarch64
 
-# the benchmarks with the libraries of a wheel
+# runs the benchmarks with the libraries of a wheel
 bench-current: $(CURRENT)/.ready $(TESTING) libsnappy
 	RECORDPRESS_PREFIX=$(CURRENT) $(PYTHON) setup.py -q build --build-lib $(CURRENT)/recordpress --build-temp $(CURRENT)/temp
 	RECORDPRESS_PREFIX=$(CURRENT) PYTHONPATH=$(CURRENT)/recordpress $(PYTHON) -m pytest -q $(BENCH)
@@ -184,12 +184,12 @@ $(MADE): | system
 build-takes := 10 seconds
 spark-takes := up to three minutes for Spark's 450 MB
 demo-takes  := $(spark-takes)
-test-takes  := a minute, or up to three without a demo before; they and the tests take 1.5 GB of disk
+test-takes  := a minute, or up to three if no demo ran before; packages and tests take 1.5 GB of disk
 lint-takes  := 10 seconds
 docs-takes  := $(spark-takes)
 release-takes := a minute (zig is a download of 90 MB)
 
-# A first demo leaves nothing elsewhere: pip would keep another 0.45 GB of Spark.
+# A first demo leaves nothing outside the checkout: pip's cache would keep another 0.45 GB of Spark.
 demo-pip := $(if $(CI),,--no-cache-dir)
 
 $(STAMPS)/with-%: pyproject.toml | $(MADE)
@@ -202,7 +202,7 @@ $(BUILT): $(SOURCES) $(STAMPS)/with-build
 	$(PYTHON) setup.py -q build_ext --inplace
 	@mkdir -p build && touch $@
 
-# The installation points to src, so a changed source needs compiling only.
+# The installation points to src, so a changed source only needs compiling.
 $(INSTALLED): pyproject.toml | $(BUILT)
 	$(call say,installing recordpress in $(VENV): 5 seconds)
 	@$(call progress,installation) $(PYTHON) -m pip install -q --no-build-isolation --no-deps -e .

@@ -25,12 +25,12 @@ differential: $(TESTING)  ## Compare with Kafka's own classes on the same sets, 
 	RECORDPRESS_FETCH_SETS=10000 $(PYTHON) -m pytest -q tests/compat/test_fetch_conversion.py
 	$(MAKE) -f labs.mk broker-rules producer-rules old-brokers
 
-broker-rules: $(TESTING)  ## Answer SETS Produce requests like the classes of brokers 3.9, 4.3 and 4.4
+broker-rules: $(TESTING)  ## Compare answers to SETS Produce requests with the classes of brokers 3.9, 4.3 and 4.4
 	@build_support/debian.sh differential
 	$(MAKE) -f labs.mk build/broker/.jars build/broker-4.4/.jars $(OLD_JARS)/3.9.2/.jars
 	RECORDPRESS_BROKER_SETS=$(SETS) $(PYTHON) -m pytest -q tests/compat/test_broker_rules.py
 
-producer-rules: $(TESTING)  ## Fill, send and split STREAMS streams like the producers of 4.3 and 4.4
+producer-rules: $(TESTING)  ## Compare the batches of STREAMS streams with the producers of 4.3 and 4.4
 	@build_support/debian.sh differential
 	$(MAKE) -f labs.mk build/broker/.jars build/broker-4.4/.jars
 	RECORDPRESS_PRODUCER_STREAMS=$(STREAMS) RECORDPRESS_PRODUCER_UPDATES=$(UPDATES) RECORDPRESS_PRODUCER_SCHEDULES=$(SCHEDULES) \
@@ -52,7 +52,7 @@ $(OLD_JARS)/%/.jars: tests/broker/old/pom.xml tests/broker/old/jars.sha512
 	cd $(@D) && ! sha512sum *.jar | grep -vxFf '$(CURDIR)/tests/broker/old/jars.sha512'
 	touch $@
 
-# the Scala version of the brokers of a release line
+# the Scala version of a broker release
 scala = $(if $(filter 0.% 1.%,$1),2.11,$(if $(filter 2.%,$1),2.12,2.13))
 
 broker: $(TESTING)  ## Start brokers on logs that recordpress wrote, and read every record (SLICE=1: fewer starts)
@@ -112,7 +112,7 @@ build/spark/%/.tried: build/spark/%/.installed $(shell find src/recordpress/spar
 spark-connector: $(TESTING) java $(CONNECTOR)/.ready  ## Compare rows with Spark 4.0.0's Kafka connector and a broker
 	$(PYTHON) -m pytest -q tests/spark/test_spark_connector.py
 
-spark-avro: $(TESTING) java build/spark-avro/.ready  ## Decode values of a schema registry by Spark's package for Avro
+spark-avro: $(TESTING) java build/spark-avro/.ready  ## Decode values of a schema registry with Spark's package for Avro
 	$(PYTHON) -m pytest -q tests/spark/test_spark_sql.py
 
 build/spark-avro/.ready: tests/spark/avro.xml | $(TESTING)
@@ -122,7 +122,7 @@ build/spark-avro/.ready: tests/spark/avro.xml | $(TESTING)
 	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
 	touch $@
 
-# Iceberg and Delta have packages for this Spark
+# the Spark for which Iceberg and Delta have packages
 TABLES_SPARK := 4.1.4
 
 spark-tables: build/spark/$(TABLES_SPARK)/.installed build/spark-tables/.ready  ## Write topics to Iceberg and Delta and back, while drivers are killed
@@ -168,7 +168,7 @@ bench-peers:  ## Build the peers in Java, Rust and Go for make bench
 
 LIVE := build/bench/live
 
-live: $(TESTING) $(LIVE)/.ready  ## Send and fetch a million records through a broker, beside other clients
+live: $(TESTING) $(LIVE)/.ready  ## Send and fetch a million records through a broker, and compare with other clients
 	@build_support/debian.sh differential
 	$(MAKE) -f labs.mk build/broker/.jars
 	$(PYTHON) -m bench.live $(LIVE_BENCH)
@@ -193,7 +193,7 @@ bench-spark-connector: $(TESTING) java $(CONNECTOR)/.ready  ## Compare speed wit
 
 BENCH_TABLES := build/bench/spark-tables
 
-bench-spark-tables: build/spark/$(TABLES_SPARK)/.installed build/spark-tables/.ready $(CONNECTOR)/.ready $(BENCH_TABLES)/.ready  ## Write a topic to Iceberg, beside Spark's connector (SPARK_BENCH="--batches 1000")
+bench-spark-tables: build/spark/$(TABLES_SPARK)/.installed build/spark-tables/.ready $(CONNECTOR)/.ready $(BENCH_TABLES)/.ready  ## Write a topic to Iceberg, and compare with Spark's connector (SPARK_BENCH="--batches 1000")
 	$(PYTHON) -m bench.spark tables $(SPARK_BENCH)
 
 $(BENCH_TABLES)/.ready: bench/spark/tables.xml | $(TESTING)
