@@ -183,7 +183,7 @@ def test_transactions_are_kept(tmp_path: Path) -> None:
     aborted = recordpress.open_log(tmp_path).partitions[0].transactions()
     without = directory / f"{6:020}.txnindex"
     hidden = without.rename(tmp_path / "hidden")
-    with pytest.raises(recordpress.CorruptRecordError, match="recordpress reindex makes it") as caught:
+    with pytest.raises(recordpress.CorruptRecordError, match="run recordpress reindex") as caught:
         compact(tmp_path)
     assert caught.value.file == str(directory / f"{6:020}.log")
     hidden.rename(without)

@@ -204,7 +204,7 @@ def test_an_estimate_takes_all_producers_for_settled(tmp_path: Path) -> None:
 
 def test_what_is_refused(tmp_path: Path) -> None:
     source = written(tmp_path / "t-0", of_producer(0), of_producer(1))
-    with pytest.raises(recordpress.InvalidArgumentError, match="give batch_bytes or batch_records"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="set batch_bytes or batch_records"):
         settle(source, tmp_path / "copy", batch_bytes=None)
     with pytest.raises(recordpress.InvalidArgumentError, match="whole partitions"):
         settle(source / f"{0:020d}.log", tmp_path / "copy.log")

@@ -14,7 +14,7 @@ from recordpress.record.header import BatchHeader
 
 
 class Batches:
-    """Places of a partition's intact batches, in little memory."""
+    """Positions and offsets of a partition's intact batches, in little memory."""
 
     def __init__(self) -> None:
         self.segment = array("i")
@@ -27,7 +27,7 @@ class Batches:
         self.segment.append(segment)
         self.position.append(header.position)
         self.size.append(header.size)
-        # of a v0/v1 wrapper the header has the last offset only
+        # the header of a v0/v1 wrapper has only the last offset
         self.first.append(header.base_offset)
         self.last.append(header.last_offset)
 
@@ -36,8 +36,8 @@ class Batches:
 
     def chain(self) -> array[int]:
         """Return the numbers of the largest set of batches in which each begins after the previous one ends."""
-        ends: list[int] = []  # the smallest last offset of a chain of that length (patience sorting)
-        at: list[int] = []  # the batch that it is of
+        ends: list[int] = []  # by length of a chain: its smallest last offset (patience sorting)
+        at: list[int] = []  # the batch with that last offset
         before = array("q")
         for number in range(len(self)):
             length = bisect_left(ends, self.first[number])

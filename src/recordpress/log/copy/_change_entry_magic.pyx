@@ -1,9 +1,9 @@
-"""An entry in another magic, for a copy of a log, as Kafka's fetches and appends convert it
+"""Conversion of an entry to another magic, for a copy of a log, as Kafka converts it in fetches and appends
 (recordpress.record.change_magic).
 
-    v2 ─► v1, v0    no control batch, and none that compaction emptied
+    v2 ─► v1, v0    control batches and batches that compaction emptied are omitted
 
-An entry becomes one entry, but a v2 batch without a codec as many messages as it has records: only wrappers have a
+An entry becomes one entry, except that a v2 batch without a codec becomes one message per record: a wrapper needs a
 codec.
 """
 
@@ -36,7 +36,7 @@ cdef int change_entry_magic(conversion* c, recompressor* r, const rp_source* sou
             if rp_record_next(source, &cursor, i, &row, err) != RP_OK:
                 return err.status
         elif rp_message_next(source, &cursor, &message, &row, err) != RP_OK:
-            break  # the end: the entry was read before
+            break  # the end: an earlier read found no error
         drop_fields(&c.converter, &r.batch, &row)
         if canonical_record(form, &said, &row, err) != RP_OK:
             return err.status
@@ -50,7 +50,7 @@ cdef int change_entry_magic(conversion* c, recompressor* r, const rp_source* sou
 
 
 cdef rp_batch without_lost(const rp_batch* batch, int magic) noexcept nogil:
-    """Return the header in the other magic of its records."""
+    """Return the header that the entry's records have in the other magic."""
     cdef rp_batch said = batch[0]
     said.magic = magic
     said.attributes &= RP_CODEC_MASK | RP_LOG_APPEND_TIME
@@ -59,7 +59,7 @@ cdef rp_batch without_lost(const rp_batch* batch, int magic) noexcept nogil:
 
 
 cdef bint has_no_place(conversion* c, const rp_batch* batch, const rp_source* source) noexcept nogil:
-    """Return whether the whole entry is lost, and count it then."""
+    """Return whether the whole entry is lost, and count the loss."""
     if batch.magic < 2:
         return False
     if is_control(batch):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class SegmentContent(NamedTuple):
-    """Contents of a segment, from reading all of it; records and batches of control do not count."""
+    """Contents of a segment, found by reading all of it; control records and control batches are not counted."""
 
     records: int
     batches: int

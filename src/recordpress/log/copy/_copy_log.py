@@ -1,4 +1,4 @@
-"""Copy of a log: each segment separately, several in parallel, and a manifest of the result."""
+"""Copy of a log: segments are copied separately, several in parallel, and a manifest describes the result."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ FinishedSegment: TypeAlias = "tuple[int, CopiedSegment | QuarantinedSegment]"
 
 _SIGNALS_SECONDS = 0.1  # longest delay of a signal, and interval of progress reports
 _SAVED_SECONDS = 1.0  # interval between writes of the manifest; chosen, not measured
-_SAVED_SHARE = 20  # and in times of the last write, which takes longer the more segments are done
+_SAVED_SHARE = 20  # and at least this many times the duration of the last write, which grows with the copy
 # Files that refer to offsets stay valid for the copy.
 SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
 _NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
@@ -127,7 +127,7 @@ class CopyJob(ABC):
 
 
 def number_of(value: Integer | None) -> int | None:
-    """Return a size for a manifest; None for a default."""
+    """Return a size for a manifest; None stands for the default."""
     return None if value is None else int(value)
 
 
@@ -219,7 +219,7 @@ def copy_log(
     progress: ProgressCallback | None,
     runner: SegmentExecutor | None = None,
 ) -> Manifest:
-    """Copy a log by a job; the target appears when the copy is complete."""
+    """Run a copy job on a log; the target appears when the copy is complete."""
     src, opened, files, target = open_source(src, dst, resume, progress)
     target = target_of(files, target)
     single = _single_segment(src, opened.partitions)
@@ -271,7 +271,7 @@ def _places(partitions: tuple[Partition, ...], src: object, files: FileSystem, t
             return [""]
     places = [str(partition) if partition.topic is not None else "" for partition in partitions]
     if len(set(places)) < len(places):
-        raise InvalidArgumentError("several of the sources would have the same place in the copy", field="src")
+        raise InvalidArgumentError("several sources would have the same directory in the copy", field="src")
     return places
 
 
@@ -323,7 +323,7 @@ def copy_to_target(
 
 
 def describe_copy(task: CopyTask, files: FileSystem, target: str, copy: SegmentCopy) -> CopiedSegment:
-    """Return the manifest's entry of a written segment; delete the segment if its source changed."""
+    """Return the manifest's entry for a written segment; delete the segment if its source changed."""
     segment = task.segment
     try:
         refuse_changed(task)
@@ -358,7 +358,7 @@ def describe_copy(task: CopyTask, files: FileSystem, target: str, copy: SegmentC
 
 
 def refuse_another_end(task: CopyTask, copy: SegmentCopy) -> None:
-    """Raise an error if the copy of a segment does not end at the same offset."""
+    """Raise an error if a segment and its copy end at different offsets."""
     if copy.before.next_offset != copy.after.next_offset:
         message = f"the copy ends at offset {copy.after.next_offset} instead of {copy.before.next_offset}"
         raise CorruptRecordError(message, file=task.segment.url, rule=COPY_RULE)
@@ -391,7 +391,7 @@ def _copy_single(
         if files.find(target):
             raise exists(files.url(target))
         if job.expiry and job.expiry.settles:
-            message = "producers are settled in whole partitions: later segments may hold more of them"
+            message = "producers can be settled only in whole partitions: later segments may hold more of their batches"
             raise InvalidArgumentError(message, field="producers")
         manifest = replace(manifest, lost=job.check_loss((partition,)))
         info = segment.filesystem.info(segment.path)
@@ -422,7 +422,7 @@ class CopyState:
         self.next_save = float("-inf")
 
     def run(self, work: Callable[..., _Result], *arguments: object) -> _Result:
-        """Work in a thread, unless the workers were cancelled."""
+        """Call `work` in a worker thread, unless the workers were cancelled."""
         with self._lock:
             if self._is_cancelled:
                 raise _Cancelled
@@ -441,8 +441,8 @@ class CopyState:
             self.bytes_done += size
 
     def cancel(self) -> None:
-        """Stop the workers, and wait until they have cleaned up: a pool does not wait for a thread during whose start
-        the caller was interrupted."""
+        """Stop the workers, and wait until they have cleaned up: a pool does not wait for a thread if the caller was
+        interrupted while it started that thread."""
         with self._lock:
             self._is_cancelled = True
             self._lock.wait_for(lambda: not self._running)
@@ -488,7 +488,7 @@ def _copy_all(
         )
         state.segments_done = resumed = len(done)
         try:
-            if work.path == target:  # marks the owner of the directory before anything else is in it
+            if work.path == target:  # the manifest comes first, and marks the owner of the directory
                 _with_segments(manifest, done).write(files, target)
             for_each({"", *(place.directory for place in manifest.partitions)}, work.directory, LISTS_AT_ONCE)
             for number, one in runner.run(job, tasks, work, state):
@@ -529,8 +529,8 @@ def _is_taken(files: FileSystem, target: str) -> bool:
 
 
 def _remove_others(work: WorkDirectory, kept: Set[tuple[str, str]], wanted: Set[str]) -> None:
-    """Remove the files of an earlier call whose segments are not part of this copy: `kept` has directory and base name
-    of finished segments, `wanted` the directories of the copy."""
+    """Remove the files of an earlier call whose segments are not part of this copy: `kept` has the directory and stem
+    of each finished segment, `wanted` the directories of the copy."""
 
     def remove(directory: str) -> None:
         path = work.files.join(work.path, directory) if directory else work.path
@@ -547,7 +547,7 @@ def _remove_others(work: WorkDirectory, kept: Set[tuple[str, str]], wanted: Set[
 
 
 def _earlier_directories(work: WorkDirectory) -> set[str]:
-    """Return the directories of an earlier call: in a store, which may hold other objects, by its manifest."""
+    """Return the directories of an earlier call; in a store, which may hold other objects, read its manifest."""
     if work.path != work.target:
         return {info.name for info in work.files.list(work.path) if info.is_directory}
     with suppress(RecordpressError):
@@ -557,7 +557,7 @@ def _earlier_directories(work: WorkDirectory) -> set[str]:
 
 
 def _save(manifest: Manifest, done: list[FinishedSegment], work: WorkDirectory, state: CopyState) -> None:
-    """Write the manifest at intervals; segments that it lacks are copied again."""
+    """Write the manifest at intervals; a resumed copy repeats the segments that it lacks."""
     begun = time.monotonic()
     if begun > state.next_save:
         _with_segments(manifest, done).write(work.files, work.path)
@@ -566,7 +566,7 @@ def _save(manifest: Manifest, done: list[FinishedSegment], work: WorkDirectory, 
 
 
 def _with_segments(manifest: Manifest, done: list[FinishedSegment]) -> Manifest:
-    """Add segments to the manifest by partition, in order."""
+    """Return the manifest with the finished segments of each partition, in order."""
     copied: dict[int, list[CopiedSegment]] = {}
     kept: dict[int, list[QuarantinedSegment]] = {}
     for number, one in sorted(done, key=lambda pair: pair[1].base_offset):
@@ -597,7 +597,7 @@ def _check_finished(
     }
     if (finished.operation, finished.options) != (manifest.operation, manifest.options) or wanted != there:
         raise InvalidArgumentError(
-            f"{files.url(target)} exists, and is a copy of something else or with other options: "
+            f"{files.url(target)} exists, and is a copy of another source or with other options: "
             "nothing is overwritten",
             field="dst",
         )
@@ -626,7 +626,7 @@ def _plan_work(
     resume: bool,
     runner: SegmentExecutor,
 ) -> tuple[list[CopyTask], list[FinishedSegment]]:
-    """Return the segments to copy, and the finished ones that the manifest proves."""
+    """Return the segments to copy, and the finished segments that the manifest proves."""
     proven = _finished_segments(manifest, work, runner) if resume else {}
     tasks: list[CopyTask] = []
     done: dict[str, tuple[int, CopiedSegment]] = {}  # by URL of the source
@@ -650,7 +650,7 @@ def _plan_work(
 
 
 def _state_of(segment: Segment) -> tuple[int | None, float | None]:
-    """Return size and time of a file, as its listing has them; the file is asked if it has none."""
+    """Return the size and time of a file from its listing; query the file if the listing lacks either."""
     if segment.size is not None and segment.modified is not None:
         return segment.size, segment.modified
     info = segment.filesystem.info(segment.path)
@@ -660,7 +660,7 @@ def _state_of(segment: Segment) -> tuple[int | None, float | None]:
 def plan_joins(
     job: CopyJob, partitions: tuple[Partition, ...], tasks: list[CopyTask], runner: SegmentExecutor
 ) -> list[CopyTask]:
-    """Return the tasks with the marks of their batches, which follow from all segments of their partition."""
+    """Return the tasks with the marks of their batches, which depend on all segments of the partition."""
     if job.expiry is None:
         return tasks
     chosen = [partitions[number] for number in sorted({task.partition for task in tasks})]
@@ -687,7 +687,7 @@ def scan_partitions(
 def marks_by_segment(
     partitions: Sequence[Partition], scanned: Sequence[ScannedPartition], expiry: Expiry | None
 ) -> dict[str, Marks]:
-    """Return the marks of each segment, by its URL; none if no batches are joined."""
+    """Return the marks of each segment by URL; {} if no batches are joined."""
     if expiry is None:
         return {}
     return {
@@ -731,7 +731,7 @@ def copy_small_files(
     suffixes: tuple[str, ...] = SUFFIXES,
     changed: Mapping[str, bytes | None] = MappingProxyType({}),
 ) -> list[str]:
-    """Copy the files next to the segments that refer to offsets, with the changed ones; None: omit the file."""
+    """Copy the files next to the segments that refer to offsets; `changed` has new bytes, or None to omit a file."""
     found = small_files(partition, names, suffixes)
     wanted = [name for name in sorted(found) if changed.get(name, b"") is not None]
     for name in wanted:
@@ -742,7 +742,7 @@ def copy_small_files(
 
 
 def list_copied_segments(partition: Partition, files: FileSystem, directory: str) -> list[Segment]:
-    """Return the segments of the copy; quarantined ones are not among them."""
+    """Return a partition's segments in the copy, without quarantined segments."""
     made = (Segment(files, directory, segment_name(one), one.base_offset) for one in partition.segments)
     return [one for one in made if files.find(one.path)]
 
@@ -750,7 +750,7 @@ def list_copied_segments(partition: Partition, files: FileSystem, directory: str
 def small_files(
     partition: Partition, names: tuple[str, ...] = (), suffixes: tuple[str, ...] = (PRODUCER_SNAPSHOT_FILE_SUFFIX,)
 ) -> SmallFiles:
-    """Return these files by name. The snapshots of a tier belong to the ends of segments and are omitted."""
+    """Return the files with these names or suffixes; snapshots in a tier, which belong to segment ends, are omitted."""
     found: SmallFiles = {}
     if not partition.segments:
         return found

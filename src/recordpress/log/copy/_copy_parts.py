@@ -1,4 +1,4 @@
-"""A large segment that is copied in parallel parts, which are then joined.
+"""Copy of a large segment in parallel parts, which are then joined.
 
 ::
 
@@ -7,7 +7,7 @@
            └─────────────┴──────┬──────┴──────────┘
                               joined                    read once more, for the digest of all records in order
 
-The result is that of one process, byte for byte: no joined batch (``batch_bytes``) goes over the end of a chunk.
+The result is the same as that of one process: no joined batch (``batch_bytes``) crosses the end of a chunk.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from recordpress.log.findings import Finding
 
 
 class CopiedPart(NamedTuple):
-    """A written part: the batches from one byte of the source to another."""
+    """A written part: the batches between two positions in the source."""
 
     file: str
     start: int
@@ -42,7 +42,7 @@ class CopiedPart(NamedTuple):
 
 
 class DamagedPart(NamedTuple):
-    """A part that was not written."""
+    """A part that was not written, because the source is damaged."""
 
     finding: Finding
 
@@ -67,7 +67,7 @@ class CopyPart(NamedTuple):
             return DamagedPart(damage_of_source(self.task, error))
 
     def _write(self) -> CopiedPart:
-        # swept as unfinished if it is never joined, but not by writers of the segment itself
+        # if the part is never joined, a sweep removes it as unfinished; writers of the segment itself do not
         name = f".{segment_name(self.task.segment)}.part.{self.start:032x}"
         path = self.files.join(self.task.directory, name)
         part = part_of(self.task.segment, self.start, self.end)
@@ -91,7 +91,7 @@ def join_parts(
     for part, following in pairwise(parts):
         if part.end != following.start:
             raise CorruptRecordError(
-                f"the parts of a copy end at byte {part.end} and continue at {following.start}",
+                f"a part of the copy ends at byte {part.end}, but the next part begins at {following.start}",
                 file=task.segment.url,
                 position=part.end,
                 rule=COPY_RULE,

@@ -8,7 +8,7 @@ from recordpress.record.open_batch cimport open_batch
 from recordpress.record.recompress_batch cimport recompressor
 
 
-# Of joined batches. Without a number of bytes none are joined.
+# Limits of joined batches. If `bytes` is 0, no batches are joined.
 ctypedef struct join_limits:
     int64_t bytes           # of records before compression, and the header
     int64_t records
@@ -20,27 +20,27 @@ ctypedef struct pack:
     bint open
     open_batch batch
     int64_t most_records
-    int64_t entries         # of the source that went in
-    const uint8_t* start    # where they lie
+    int64_t entries         # number of source entries in the pack
+    const uint8_t* start    # where these entries lie
     int64_t size
-    uint64_t codecs         # theirs, one bit each
+    uint64_t codecs         # of these entries, one bit per codec
     int64_t next_offset
     size_t form_start       # where their canonical forms lie
     size_t form_end
-    rp_batch first          # of them, which may remain alone
-    bint settled            # one of them lost its producer, or what lay between them left the copy
+    rp_batch first          # the first entry, which may remain alone
+    bint settled            # an entry lost its producer, or entries between them were omitted
     rp_source source
-    pooled scratch          # its decompressed records
+    pooled scratch          # decompressed records of the first entry
 
 
-# Whether a batch may be joined with others at all, and whether it may follow those in an open pack.
+# Whether a batch may be joined with others at all, and whether it may follow the batches in an open pack.
 cdef bint may_join(const rp_batch* batch) noexcept nogil
 cdef bint follows(const pack* p, const rp_batch* batch) noexcept nogil
 
-# A pack without records, for batches like this one.
+# Begins a pack without records, for batches like this one.
 cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch, const join_limits* limits) noexcept nogil
 
-# Takes all records of a batch, or none: `taken` is set to which.
+# Takes all records of a batch, or none; `taken` is set to whether it took them.
 cdef int pack_take(pack* p, const uint8_t* entry, const rp_batch* batch, const rp_source* source, bint* taken,
                    rp_error* err) noexcept nogil
 

@@ -1,10 +1,10 @@
 """Small batches that become one: codecs see more of the data at once, and there are fewer headers.
 
-Only where every field of every record stays the same: adjacent batches of one producer whose sequences and offsets are
-consecutive (a record's sequence is the batch's first one plus the record's offset delta), or without a producer, also
-over offsets that compaction removed; with the same leader epoch, timestamp type and transactional bit. Control batches
-and batches with a delete horizon are never joined. Only whole batches are joined, so an offset that began a batch may
-lie inside of one, but no batch is divided.
+No field of a record may change: adjacent batches of one producer are joined if their sequences and offsets are
+consecutive (a record's sequence is the batch's first sequence plus the record's offset delta); batches without a
+producer, also across offsets that compaction removed. Leader epoch, timestamp type and transactional bit must be equal.
+Control batches and batches with a delete horizon are never joined. Only whole batches are joined, so an offset that
+began a batch may lie inside a larger batch, but no batch is divided.
 """
 
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
@@ -20,8 +20,8 @@ from recordpress.record.open_batch cimport BATCH_FULL, batch_add, batch_limit
 
 
 cdef bint may_join(const rp_batch* b) noexcept nogil:
-    """Return whether a v2 batch has records, offsets in range, either all fields of a producer or none, and no other
-    attributes than a codec, LogAppendTime and a transaction."""
+    """Return whether a v2 batch has records, offsets in range, either all fields of a producer or none, and no
+    attributes other than a codec, LogAppendTime and a transaction."""
     if b.magic != 2 or b.attributes & ~(RP_CODEC_MASK | RP_LOG_APPEND_TIME | RP_TRANSACTIONAL) or b.records_count <= 0:
         return False
     if b.last_offset_delta < 0 or not 0 <= b.base_offset <= INT64_MAX - b.last_offset_delta - 1:
@@ -85,8 +85,8 @@ cdef int pack_take(pack* p, const uint8_t* entry, const rp_batch* batch, const r
 
 cdef int take_records(pack* p, const rp_source* source, rp_error* err) noexcept nogil:
     """Take the records; return RP_OK, or why a record cannot be in the new batch: it breaks a rule of Kafka's builders
-    (a negative timestamp), has attributes, which are written as 0, or is too much for the batch. Under LogAppendTime
-    the producer's timestamps stay, although no reader shows them."""
+    (a negative timestamp), has attributes, which builders write as 0, or does not fit. Under LogAppendTime the
+    producer's timestamps are kept, although no reader shows them."""
     cdef rp_source given = source[0]
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef rp_record r

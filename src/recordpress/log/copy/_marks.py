@@ -16,7 +16,7 @@ class Marks(NamedTuple):
     settle_below: int | None = None
 
     def checksum(self) -> str:
-        """Return a checksum for a manifest; empty without marks."""
+        """Return a checksum for a manifest; empty if there are no marks."""
         if self == NO_MARKS:
             return ""
         below = b"" if self.settle_below is None else self.settle_below.to_bytes(8, "big", signed=True)

@@ -3,7 +3,7 @@
 ::
 
     headers of each segment ──► SegmentProducers ──┐
-    .snapshot of the source ───────────────────────┴──► Marks: batches that stay alone, or leave the copy
+    .snapshot of the source ───────────────────────┴──► Marks: batches that are not joined, or are omitted
 
 A broker answers a retry of one of a producer's last five batches as a duplicate if producer, epoch and sequences are
 equal (ProducerStateEntry.NUM_BATCHES_TO_RETAIN). It forgets a producer that was idle for producer.id.expiration.ms and
@@ -41,8 +41,8 @@ SmallFiles = dict[str, tuple[FileSystem, str]]  # by name
 
 
 class Expiry(NamedTuple):
-    """When a producer is forgotten; without `now_ms`, the last append to its partition counts, at most now. Whether
-    batches that no broker asks about lose their producer."""
+    """When a producer expires (without `now_ms`, by the last append to its partition, but at most now), and whether
+    batches that no broker compares with retries lose their producer."""
 
     expiration_ms: int
     now_ms: int | None
@@ -61,7 +61,7 @@ class EndOfTransaction(NamedTuple):
 @dataclass
 class LastBatches:
     """A producer in one segment: epoch and base offset of its last batches, its epoch and timestamp at the end, whether
-    a transaction is open then, and the base offsets of the batches of that."""
+    a transaction is open then, and the base offsets of that transaction's batches."""
 
     batches: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     epoch: int = -1
@@ -75,7 +75,7 @@ class SegmentProducers:
     """The producers of a segment, and the largest timestamp in it."""
 
     producers: dict[int, LastBatches]
-    borders: list[int]  # base offsets of the first batch of a producer after each snapshot
+    borders: list[int]  # base offsets of the first batch with a producer after each snapshot
     ends: list[EndOfTransaction]
     last: int | None  # base offset of the last batch, if it has a producer
     extent: tuple[int, int] | None
@@ -89,7 +89,7 @@ class ProducerScan(NamedTuple):
     settles: bool
 
     def run(self) -> list[SegmentProducers]:
-        """Read the headers. Damage is left to the copy to report, unless producers are settled."""
+        """Read the headers; leave damage for the copy to report, unless producers are settled."""
         return [_scan(*one, self.settles) for one in self.segments]
 
 
@@ -131,7 +131,7 @@ def _end(header: BatchHeader, one: LastBatches, file: FileRecords) -> EndOfTrans
 
 def _refuse_disorder(goes_back: bool, segment: Segment) -> None:
     if goes_back:
-        message = "offsets go back: producers are settled in a log in order only"
+        message = "offsets go back: producers can be settled only in a log whose offsets ascend"
         raise CorruptRecordError(message, file=segment.url, rule="offset order")
 
 
@@ -183,7 +183,7 @@ class _Partition:
         return Marks(offsets.tobytes(), bytes(kinds[offset] for offset in offsets), below)
 
     def _settle(self, kept: set[int], kinds: dict[int, int]) -> int:
-        """Mark what leaves the copy, and what stays aborted; return the last stable offset."""
+        """Mark batches that are omitted or remain aborted; return the last stable offset."""
         pending: dict[int, array[int]] = {}
         ends: list[EndOfTransaction] = []
         for one in self.scanned:
@@ -208,7 +208,7 @@ class _Partition:
 def marks_of(
     segments: Sequence[Segment], scanned: Sequence[SegmentProducers], states: Iterable[ProducerState], expiry: Expiry
 ) -> list[Marks]:
-    """Return the marks of each segment of a partition; `states` is the source's last snapshot."""
+    """Return the marks of each segment of a partition; `states` are from the source's last snapshot."""
     end = 0
     for segment, one in zip(segments, scanned, strict=True):
         if expiry.settles and one.extent is not None:
@@ -218,7 +218,7 @@ def marks_of(
 
 
 def last_snapshot(snapshots: SmallFiles) -> list[ProducerState]:
-    """Return the states in the last snapshot; none if it is missing or damaged."""
+    """Return the states in the last snapshot; [] if it is missing or damaged."""
     if not snapshots:
         return []
     files, path = snapshots[max(snapshots)]
@@ -246,7 +246,7 @@ class _End(NamedTuple):
 
 
 class _Ends:
-    """The last batches of producers at one offset after the other, from the headers of segments."""
+    """The last batch of each producer at ascending offsets, from the headers of segments."""
 
     def __init__(self, segments: Iterable[Segment]) -> None:
         self.ends: dict[int, _End] = {}
@@ -254,7 +254,7 @@ class _Ends:
         self._next = next(self._headers, None)
 
     def at(self, offset: int) -> dict[int, _End]:
-        """Return them before an offset, which is not below an earlier one."""
+        """Return the last batches before an offset; offsets of calls must not descend."""
         while (header := self._next) is not None and header.base_offset < offset:
             if not header.is_control:
                 self.ends[header.producer_id] = _End(header, True)
@@ -272,9 +272,9 @@ def _headers(segment: Segment) -> Iterable[BatchHeader]:
 def fit_small_files(
     partition: Partition, copied: Sequence[Segment], small_files: SmallFiles, settles: bool
 ) -> dict[str, bytes | None]:
-    """Return the snapshots and transaction indexes that change in a copy; None for one that it does not have."""
-    # If the last batch of a producer was joined, its state comes from the joined batch. If it lost its producer, the
-    # last batch that did not takes its place; without one the producer is gone.
+    """Return the snapshots and transaction indexes that change in a copy; None for a file that the copy omits."""
+    # If a producer's last batch was joined, its state comes from the joined batch. If that batch lost its producer, the
+    # last batch that kept it takes its place; if no batch kept it, the state is omitted.
     changed: dict[str, bytes | None] = {}
     snapshots = {name: files for name, files in small_files.items() if name.endswith(PRODUCER_SNAPSHOT_FILE_SUFFIX)}
     mine, theirs = _Ends(copied), _Ends(partition.segments if settles else ())
@@ -294,7 +294,7 @@ def fit_small_files(
 
 
 def _fitted(state: ProducerState, end: _End | None, before: _End | None) -> ProducerState | None:
-    """Return the state by the last batch in the copy, if it is the same one or replaces the one in the source."""
+    """Return the state after the last batch in the copy, if that is the source's last batch or replaces it."""
     is_same = end is not None and end.header.last_offset == state.last_offset
     was_settled = before is not None and before.header.last_offset == state.last_offset and not is_same
     if was_settled and end is None:

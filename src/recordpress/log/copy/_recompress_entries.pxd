@@ -1,4 +1,4 @@
-"""A run of entries with another codec: decoded once, encoded, verified and brought into canonical form."""
+"""Recompression of a run of entries: they are decoded once, encoded, verified and brought into canonical form."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
@@ -12,35 +12,34 @@ from recordpress.log.copy._settle cimport marks
 from recordpress.record.recompress_batch cimport recompressor
 
 
-# What entries hold.
+# Contents of entries.
 ctypedef struct content:
-    int64_t records         # control records are not among them
+    int64_t records         # without control records
     int64_t control_records
-    int64_t batches         # that hold such records: no control batches, none that compaction emptied
+    int64_t batches         # with such records: no control batches or batches that compaction emptied
     int64_t bytes
-    uint64_t codecs         # of these batches, one bit each
+    uint64_t codecs         # of these batches, one bit per codec
     int64_t next_offset
     bint any
 
 
-# Zero except for `task.run`, `codecs`, `data`, `start`, `end`, `recompressor.codec`, `.least_magic`, `.level`,
-# `.cap` and what
-# comes first before it runs.
+# Before it runs, all fields are zero except `task.run`, the fields from `reading` to `end`, the settings of
+# `conversion`, and `recompressor.codec`, `.least_magic`, `.level` and `.cap`.
 ctypedef struct recompress_run:
     task task
     bint reading            # the entries are only read
     join_limits limits
     marks marks
-    double most             # part of its old bytes that a new batch must stay below
+    double most             # fraction of its old size that a new batch must stay below
     const codec_table* codecs
     const uint8_t* data
     int64_t start
     int64_t end
-    recompressor recompressor         # `out` has the new entries, `batch` the one at hand
+    recompressor recompressor         # `out` has the new entries, `batch` the current header
     pooled form             # canonical forms of all records
     content before
     content after
-    int64_t already         # batches that were as wanted
+    int64_t already         # batches that already had the wanted form
     int64_t left            # batches that would not have become smaller
     int64_t settled         # batches that lost their producer
     int64_t dropped_markers
@@ -48,7 +47,7 @@ ctypedef struct recompress_run:
     uint32_t crc            # CRC-32C of `out`
     int status
     rp_error error
-    pooled proof            # what was written, read again
+    pooled proof            # written entries, read again
     pooled proof_form
     pack pack
     conversion conversion   # wanted: entries get this magic

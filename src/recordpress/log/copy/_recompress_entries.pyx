@@ -1,13 +1,13 @@
-"""A run of entries with another codec: decoded once, encoded, verified and brought into canonical form.
+"""Recompression of a run of entries: they are decoded once, encoded, verified and brought into canonical form.
 
     entry ─► checksum, payload decoded ─► canonical forms of its records ─► the digest
                     │
-                    ├─► as wanted already, or not smaller when encoded: the old bytes
-                    ├─► encoded ─► what was written decoded again, and compared with the bytes that it came from
-                    ├─► joined with its neighbours (_pack) ─► encoded ─► decoded again, and compared record by record
-                    └─► in another magic (_convert_entry) ─► the same
+                    ├─► already in the wanted form, or not smaller when encoded ─► the old bytes
+                    ├─► encoded ─► decoded again, and compared with the source's bytes
+                    ├─► joined with its neighbours (_join) ─► encoded ─► decoded again, and compared record by record
+                    └─► converted to another magic (_change_entry_magic) ─► the same
 
-Nothing here takes the GIL, so that threads work on runs in parallel.
+Nothing here takes the GIL, so threads work on runs in parallel.
 """
 
 from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int64_t, uint8_t, uint64_t
@@ -100,8 +100,8 @@ cdef int one_entry(recompress_run* r, const uint8_t* entry) noexcept nogil:
 
 
 cdef int canonical_of(recompress_run* r, mark found, const rp_source* source, int64_t* records) noexcept nogil:
-    """Append the canonical forms of the entry's records. Where producers are settled, they are those of committed
-    records alone, without their producer."""
+    """Append the canonical forms of the entry's records; if producers are settled, only of committed records, without
+    their producer."""
     cdef rp_batch* batch = &r.recompressor.batch
     cdef rp_batch seen = batch[0]
     cdef rp_source given = source[0]
@@ -153,7 +153,7 @@ cdef bint is_gain(const recompress_run* r, size_t size, int64_t before) noexcept
 
 cdef int alone(recompress_run* r, const uint8_t* entry, const rp_source* source, size_t form_start, size_t form_end,
                int64_t records, bint settled) noexcept nogil:
-    """Write the entry with the wanted codec, or as it is."""
+    """Write the entry with the wanted codec, or unchanged."""
     cdef pooled* out = &r.recompressor.out
     cdef rp_batch* batch = &r.recompressor.batch
     cdef size_t start = out.size
@@ -212,12 +212,12 @@ cdef int read_written(recompress_run* r, size_t start, rp_batch* written, rp_sou
                              r.recompressor.cap, False, source, &r.error)
     if status == RP_OK and written.magic < 2:
         status = check_inner_crcs(source, &r.error)
-    # an error of the source would have come earlier
+    # an error in the source would have been raised earlier
     return status if status == RP_OK or status == RP_NO_MEMORY else fail_mismatch(r, <size_t>left, 0)
 
 
 cdef int prove_forms(recompress_run* r, size_t start, size_t form_start, size_t form_end) noexcept nogil:
-    """Check that the entries from `start` on have the records whose canonical forms lie there, one by one."""
+    """Check that the entries from `start` have exactly the records whose canonical forms are in this range."""
     cdef size_t size = form_end - form_start, end = r.recompressor.out.size
     cdef rp_batch written
     cdef rp_source source
@@ -243,10 +243,10 @@ cdef int converted(recompress_run* r, const rp_source* source, size_t form_start
     """Convert the entry to the wanted magic, read it again and compare it record by record."""
     cdef size_t start = r.recompressor.out.size
     cdef int64_t records = 0
-    r.form.size = form_start  # its records as they were; now as they are to be
+    r.form.size = form_start  # converted forms replace the forms of the source's records
     if change_entry_magic(&r.conversion, &r.recompressor, source, not r.reading, &r.form, &records, &r.error) != RP_OK:
         return r.error.status
-    # offsets after the last record are in headers of v2 alone
+    # only v2 headers have offsets after the last record
     r.before.any = before.any or records > 0
     r.before.next_offset = r.conversion.next_offset if records else before.next_offset
     return RP_OK if r.reading else prove_forms(r, start, form_start, r.form.size)
@@ -256,12 +256,12 @@ cdef int converted(recompress_run* r, const rp_source* source, size_t form_start
 
 cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* source, size_t form_start, mark found,
                    bint settled, bint* packed) noexcept nogil:
-    """Put the entry into the open pack, or begin one, if it may be joined with others."""
+    """Add the entry to the open pack, or begin a new pack, if it may be joined with others."""
     cdef pack* p = &r.pack
     cdef const rp_batch* batch = &r.recompressor.batch
     cdef bint joins = r.limits.bytes and found == MARK_NONE and may_join(batch)
-    cdef bint apart  # what lay between it and the one before left the copy
-    # with a producer, its canonical forms would not prove what is written
+    cdef bint apart  # entries between it and the previous entry were omitted
+    # its canonical forms lack the producer, so they would not prove a pack with one
     joins = joins and not (r.marks.settles and batch.producer_id >= 0)
     if p.open and joins and r.recompressor.codec == p.batch.encoder.options.codec and follows(p, batch):
         apart = entry != p.start + p.size
@@ -289,14 +289,14 @@ cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* sou
 
 
 cdef void keep_records(recompress_run* r) noexcept nogil:
-    """Keep the records of the first entry of a pack, which may remain alone; decode the next ones elsewhere."""
+    """Keep the records of the first entry of a pack, which may remain alone; decode later entries elsewhere."""
     cdef pooled decoded = r.recompressor.context.scratch
     r.recompressor.context.scratch = r.pack.scratch
     r.pack.scratch = decoded
 
 
 cdef int end_pack(recompress_run* r) noexcept nogil:
-    """Write what is in the open pack."""
+    """Write the open pack, if there is one."""
     cdef rp_batch at_hand = r.recompressor.batch
     cdef pack* p = &r.pack
     cdef int codec = r.recompressor.codec

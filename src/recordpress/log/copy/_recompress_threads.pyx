@@ -1,4 +1,4 @@
-"""The entries of a segment, read or recompressed by several threads; results come in their order."""
+"""The entries of a segment, read or recompressed by several threads; results keep their order."""
 
 from cpython.buffer cimport PyBUF_READ
 from cpython.memoryview cimport PyMemoryView_FromMemory
@@ -31,7 +31,7 @@ from recordpress.record.change_magic import LOST
 
 cdef enum:
     RUN_BYTES = 1 << 18      # of entries that a thread works on at a time: their records stay in its caches
-    PACKS_PER_RUN = 8        # no batch is joined over the end of a run, so runs hold several joined ones
+    PACKS_PER_RUN = 8        # no joined batch crosses the end of a run, so a run holds several joined batches
 
 
 cdef class Run:
@@ -48,7 +48,7 @@ cdef class Run:
 
 
 cdef double most_of(object min_gain, int codec_id) except? -1:
-    """Return the fraction of its old bytes that a new batch must stay below. Without a codec none need be smaller."""
+    """Return the fraction of its old size that a new batch must stay below; infinity if it may be of any size."""
     if min_gain is None or codec_id == RP_NONE:
         return INFINITY
     if isinstance(min_gain, bool) or not isinstance(min_gain, (float, int)):
@@ -89,8 +89,8 @@ cdef void add_content(content* to, const content* c) noexcept nogil:
 
 
 cdef object of_the_source(error):
-    """Return a builder's error about its caller's records as one about the file: offsets that do not ascend, or lie too
-    far apart for one batch."""
+    """Return a builder's error about its caller's records as an error about the file: offsets that do not ascend, or
+    are too far apart for one batch."""
     if not isinstance(error, InvalidArgumentError):
         return error
     return InvalidRecordError(error.message, file=error.file, position=error.position, offset=error.offset,
@@ -98,7 +98,7 @@ cdef object of_the_source(error):
 
 
 cdef class RecompressThreads:
-    """Recompression of the entries of one segment, in one pass over each."""
+    """Recompression of a segment's entries by several threads, in a single pass."""
     cdef recompress_run template
     cdef CodecTable table
     cdef Threads threads
@@ -156,7 +156,7 @@ cdef class RecompressThreads:
         self.file = file
 
     def feed(self, piece, position, write):
-        """Take complete entries, which begin at `position` of the file; `write` gets the results, in order."""
+        """Take complete entries that begin at `position` of the file; `write` is called with the results, in order."""
         cdef InputView view = InputView(piece)
         cdef int64_t start = 0, end
         if self.threads is None:
@@ -169,7 +169,7 @@ cdef class RecompressThreads:
                 self._hand_out(write)
 
     def finish(self, write):
-        """Wait for the remaining results."""
+        """Wait for the remaining results, and write them."""
         while self.ahead:
             self._hand_out(write)
         self.close()
@@ -198,13 +198,13 @@ cdef class RecompressThreads:
         return SegmentContent(c.records, c.batches, c.bytes, names, next_offset, self.digest.hexdigest())
 
     cdef int64_t _cut(self, InputView view, int64_t start) except -1:
-        """Return the end of the run that begins at `start`: after a complete entry."""
+        """Return the end of the run that begins at `start`, which is the end of a complete entry."""
         cdef rp_batch batch
         cdef rp_error err
         cdef int64_t end = start
         while end < view.size and end - start < self.run_bytes:
             if rp_batch_next(view.data, view.size, end, INT32_MAX, &batch, &err) != RP_OK:
-                return view.size  # the run's error
+                return view.size  # the run reports the error
             end += batch.size
         return end
 

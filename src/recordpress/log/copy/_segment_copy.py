@@ -1,4 +1,4 @@
-"""One segment with another codec: written under a hidden name, verified batch by batch, read back, then renamed.
+"""Copy of a segment with another codec: written under a hidden name, verified batch by batch, read back, then renamed.
 
     source ─► complete entries, chunk by chunk ─► RecompressThreads ─► unfinished file ─► checksum read back ─► its name
 
@@ -38,8 +38,8 @@ def copy_segment(
     step: Callable[[int], None] | None = None,
     look: Look | None = None,
 ) -> SegmentCopy:
-    """Write the recompressed file; `step` gets the source bytes just read and may raise to cancel, `look` the bytes
-    read back."""
+    """Write the recompressed file; `step` is called with the number of source bytes just read and may raise to cancel,
+    `look` with the file to be read back."""
     with files.create(target) as writer:
 
         def write(data: memoryview) -> None:
@@ -50,7 +50,7 @@ def copy_segment(
         pass_through(file, recompressor, write, step)
         before = recompressor.before._replace(bytes=file.size, trailing_bytes=file.trailing_bytes)
         after = recompressor.after
-        # settled batches at the end of a part may leave; describe_copy compares the ends of segments
+        # settling may drop batches at the end of a part; describe_copy compares the ends of segments
         ends_alike = recompressor.settles or before.next_offset == after.next_offset
         if before.records != after.records or not ends_alike:
             raise CorruptRecordError(
@@ -92,9 +92,9 @@ def pass_through(
     whole = file.valid_bytes - file.file.start
     if recompressor.before.bytes != whole:
         raise CorruptRecordError(
-            f"of {whole} bytes of entries {recompressor.before.bytes} were read", file=file.path, rule=COPY_RULE
+            f"{recompressor.before.bytes} of {whole} bytes of entries were read", file=file.path, rule=COPY_RULE
         )
 
 
 def discard(data: object) -> None:
-    """Drop what is handed out."""
+    """Discard the data."""

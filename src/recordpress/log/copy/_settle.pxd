@@ -1,4 +1,4 @@
-"""Single entries of producers in a copy: those that stay alone, lose their producer, or are omitted."""
+"""Entries of producers in a copy that are not joined, lose their producer, or are omitted."""
 
 from libc.stdint cimport int64_t, uint8_t
 
@@ -7,28 +7,28 @@ from recordpress._c.wire cimport rp_batch, rp_error
 
 cdef enum mark:
     MARK_NONE = 0
-    MARK_ALONE = 1      # not joined; its producer stays
+    MARK_ALONE = 1      # not joined; keeps its producer
     MARK_ABORTED = 2    # the same, in an aborted transaction: no reader of committed records sees it
-    MARK_DROPPED = 3    # leaves the copy
-    MARK_EMPTIED = 4    # the same, but an empty batch keeps its offsets: the segment ends with it
+    MARK_DROPPED = 3    # omitted from the copy
+    MARK_EMPTIED = 4    # the same, but an empty batch keeps its offsets, because the segment ends with it
 
 
-# By base offset, in their order.
+# Marks, sorted by base offset.
 ctypedef struct marks:
     const int64_t* offsets
     const uint8_t* kinds
     int64_t count
-    bint settles            # batches below the offset lose their producer
+    bint settles            # batches before `below` lose their producer
     int64_t below
 
 
 cdef mark mark_of(const marks* m, const rp_batch* batch) noexcept nogil
 
-# Whether a batch loses its producer; then the header at hand is changed here.
+# Removes the producer from a batch's header if the batch loses it, and returns whether it does.
 cdef bint settle(const marks* m, mark found, rp_batch* batch) noexcept nogil
 
-# Writes the header at hand around the payload of an entry that was written as it came.
+# Replaces the header of a written entry by `batch`, with the size and codec of the entry.
 cdef void settle_written(const rp_batch* batch, uint8_t* entry, size_t size) noexcept nogil
 
-# Appends an empty batch with the offsets of this one, which becomes that batch.
+# Turns a batch's header into that of an empty batch with the same offsets, and appends it.
 cdef int append_empty(rp_batch* batch, pooled* out, rp_error* err) noexcept nogil

@@ -1,4 +1,4 @@
-"""Single entries of producers in a copy; see _settle.pxd."""
+"""Entries of producers that a copy changes or omits; see _settle.pxd."""
 
 from libc.stdint cimport int16_t, int64_t, uint8_t
 

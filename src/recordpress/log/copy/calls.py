@@ -35,33 +35,33 @@ def compact(
     """Merge small neighbouring segments of a log dir, such as a streaming sink leaves, and join their small batches.
 
     Every record keeps its offset, and all else that `transcode` keeps. Each new segment is verified record by record
-    and read back, with its indexes, in a hidden directory. Then all of them replace the old ones under the lock (in a
-    store the lease), the journal and the commit of the Spark sink, which may write to the log dir at the same time. If
-    the call is killed, the next one, or the next job of the sink, finishes the work or removes what is left of it.
-    Queries that begin later, and streams, continue at their offsets. A query that was planned before fails if it meets
-    a segment that was replaced: repeat it.
+    and read back, with its indexes, in a hidden directory. Then all of them replace the old segments, under the lock
+    (in a store, the lease), with the journal and the commit of the Spark sink. Sinks may write to the log dir at the
+    same time: each waits for the lock, and logs a warning every ten minutes. If the call is killed, the next call, or
+    the next job of the sink, finishes the work or removes what is left of it. Streams, and queries that begin later,
+    continue at their offsets. A query that was planned before fails if it meets a segment that was replaced: repeat it.
 
-    Last batches of producers, which a broker compares with retries, are not joined: five of each in a new segment.
+    The last batches of producers, which a broker compares with retries, are not joined: five per producer and segment.
 
     Parameters
     ----------
     path : str or PathLike
         A log dir, or its URL. No broker may be running on it.
     segment_bytes : int
-        Most bytes of a new segment. Segments of at least half of that stay as they are.
+        Maximum size of a new segment, in bytes. Segments of at least half that size are not merged.
     batch_bytes, max_message_bytes, min_gain, codecs
         As for `transcode`.
     compression_type : CompressionType or a name in `codecs`, optional
-        For the batches of the new segments. By default batches keep their codec, and batches of different codecs are
+        Codec of the new segments' batches. By default, batches keep their codec, and batches of different codecs are
         not joined.
     level : int, optional
-        With a compression_type only.
+        Compression level; only with a compression_type.
     include_active_segment : bool
         Also merge the last segment of each partition, which a writer might append to.
     topics, partitions
         As for `open_log`: the partitions to compact, by default all.
     threads : int, optional
-        Number of segments that are made at a time, by default one per core.
+        Number of segments that are written at a time, by default one per core.
 
     Returns
     -------
@@ -71,10 +71,9 @@ def compact(
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        `path` is not a log dir, a broker is running on it, another job holds its lock for ten minutes, or an argument
-        is not accepted.
+        `path` is not a log dir, a broker is running on it, or an argument is not accepted.
     RecordpressError
-        A segment is damaged, or ends in bytes that are not an entry; file, position and offset have the place. Nothing
+        A segment is damaged, or ends in bytes that are not an entry; file, position and offset give the place. Nothing
         changed.
     StorageError
         A segment changed since it was read, or this job lost its lease. Nothing changed, unless a note on the error
@@ -178,10 +177,10 @@ def convert(
     requested. The rules follow Kafka's RecordsUtil.downConvert and LogValidator.
 
     Each batch is read back and compared with its source, record by record, except for what may be lost. The copy is
-    made, resumed and published as by `transcode`. ``partition.metadata`` is copied; indexes, producer snapshots and
-    leader epochs are made from the copy.
+    written, resumed and published as by `transcode`. ``partition.metadata`` is copied; indexes, producer snapshots and
+    leader epochs are rebuilt from the copy.
 
-    Without markers a consumer with isolation.level=read_committed also gets the records of aborted transactions. A log
+    Without markers, a consumer with isolation.level=read_committed also gets the records of aborted transactions. A log
     of magic 0 or 1 ends with its last record: a broker would assign the offsets of later markers again.
 
     Parameters
@@ -189,12 +188,12 @@ def convert(
     src, dst
         As for `transcode`.
     magic : int
-        2, 1 or 0. All entries get it.
+        2, 1 or 0: the format of all entries in the copy.
     compression_type : CompressionType | None
-        Or a name in `codecs`. None: each batch keeps its codec. There is no zstd in magic 0 and 1, nor another of
+        Or a name in `codecs`. None: each batch keeps its codec. Magic 0 and 1 support neither zstd nor the plug-ins in
         `codecs`.
     level : int, optional
-        As in `recompress`; with a compression_type only.
+        As in `recompress`; only with a compression_type.
     allow_loss : str or iterable of str
         What may be lost, or "all":
 
@@ -221,14 +220,14 @@ def convert(
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        Something would be lost that `allow_loss` does not name: the message lists kinds and counts, and nothing was
-        written. zstd batches would get a magic that has no zstd. And as for `transcode`.
+        A loss is not in `allow_loss`: the message lists kinds and counts, and nothing was written. zstd batches would
+        get a magic that does not support zstd. Also as for `transcode`.
     RecordpressError
-        The source is damaged; file, position and offset have the place.
+        The source is damaged; file, position and offset give the place.
     CorruptRecordError
         A copy does not hold what it should, or a source changed during the call. The copy does not get its name.
     OSError
-        What is done is kept for the next call.
+        Finished work is kept for the next call.
 
     Examples
     --------
@@ -343,18 +342,18 @@ def transcode(
 ) -> "Manifest | Estimate":
     """Copy a log with another codec; every record, offset and header field stays the same.
 
-    Offsets, timestamps, producer ids, epochs, sequences, transaction markers, leader epochs and delete horizons are
-    the source's; v0 and v1 messages stay v0 and v1. Each batch is verified when it is made: what was written is
-    decompressed and compared with the source's bytes, or record by record if batches were joined. Then each file is
-    read back, and its checksum is compared.
+    Offsets, timestamps, producer ids, epochs, sequences, transaction markers, leader epochs and delete horizons do not
+    change; v0 and v1 messages stay v0 and v1. Each batch is verified when it is written: it is decompressed and
+    compared with the source's bytes, or record by record if batches were joined. Then each file is read back, and its
+    checksum is compared.
 
-    The copy is made in a directory in ``.<name>.unfinished``, hidden next to `dst`, and becomes `dst` when it is
+    The copy is written to a directory in ``.<name>.unfinished``, hidden next to `dst`, and becomes `dst` when it is
     complete. A call that is killed or fails leaves it there, and the next call with this `dst` continues from it. Only
     one call at a time may work on a `dst`. In an object store, which cannot rename, files get their names one by one;
     the manifest is written last.
 
-    ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and ``.txnindex`` files are copied. Where the
-    last batch of a producer in a snapshot was joined with earlier ones, its entry has the joined batch. ``.index`` and
+    ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and ``.txnindex`` files are copied. If a
+    producer's last batch was joined with earlier batches, its snapshot entry has the joined batch. ``.index`` and
     ``.timeindex`` hold byte positions and are rebuilt. In an object store they are omitted; a broker rebuilds missing
     ones.
 
@@ -364,35 +363,35 @@ def transcode(
         As for `open_log`. It is only read; no broker may be writing to it.
     dst : str or PathLike
         A path that does not exist yet, or an empty directory, outside of `src`. If `src` is the directory of one
-        partition, `dst` becomes that directory if its name is a partition's (``topic-0``), else a log dir that holds
-        it. If `src` is one segment, `dst` is the name of the new file.
+        partition, `dst` becomes that directory if it is named after a partition (``topic-0``), otherwise a log dir
+        that holds it. If `src` is one segment, `dst` is the name of the new file.
     compression_type : CompressionType or a name in `codecs`
     level : int, optional
         As in `recompress`; None is the default of Kafka's Java producer.
     batch_bytes : int, optional
         Join adjacent small batches into batches of up to this many bytes before compression: batches of one producer
-        with consecutive offsets and sequences, and batches without a producer id, even over offsets that compaction
-        removed; if transaction, leader epoch and timestamp type are equal (and, for LogAppendTime, the timestamp).
-        Control batches and batches with a delete horizon are never joined. Without this option and `batch_records` no
-        batches are joined.
+        with consecutive offsets and sequences, and batches without a producer id, even across offsets that compaction
+        removed. Transaction, leader epoch and timestamp type must be equal (for LogAppendTime, the timestamp too).
+        Control batches and batches with a delete horizon are never joined. With neither this option nor
+        `batch_records`, no batches are joined.
     batch_records : int, optional
         Maximum number of records of a joined batch; with `batch_bytes`, the limit that is reached first.
     max_message_bytes : int
         The topic's ``max.message.bytes``: no joined batch is larger, before or after compression.
     producer_id_expiration_ms : int
         The broker's ``producer.id.expiration.ms``. A producer that was idle that long before `now_ms`, with no open
-        transaction, is expired (Kafka's ProducerStateManager.isProducerExpired). Of every other producer the last five
-        batches are not joined, because a broker compares a retry with them (ProducerStateEntry).
+        transaction, is expired (Kafka's ProducerStateManager.isProducerExpired). The last five batches of every other
+        producer are not joined, because a broker compares retries with them (ProducerStateEntry).
     now_ms : int, datetime or str, optional
-        End of the idle time of producers. By default the last append to the partition, by its snapshots and
+        End of the idle time of producers. By default, the last append to the partition, by its snapshots and
         timestamps, but never later than now.
     producers : {'keep', 'settle'}
-        "settle": where batches are joined, those that no retry can repeat first lose producer id, epoch and sequence,
-        so that they join across producers. These are the batches below the last stable offset of expired
-        producers, and all but the last five of the current epoch of others. The copy omits aborted records and
-        unneeded transaction markers, with their entries in ``.txnindex``; the offsets at which segments end stay.
-        Consumers with read_committed see no difference; others no longer see aborted records. Producers are settled in
-        whole, intact partitions in order; the manifest counts settled batches, and its digests cover offset, timestamp,
+        "settle": before batches are joined, batches that no retry can repeat lose producer id, epoch and sequence, so
+        that they can be joined across producers. These are batches below the last stable offset: all of expired
+        producers, and all but the last five in the current epoch of others. The copy omits aborted records and
+        unneeded transaction markers, with their entries in ``.txnindex``; segments still end at the same offsets.
+        Consumers with read_committed see no difference; others no longer see aborted records. Only whole, intact
+        partitions in order can be settled; the manifest counts settled batches, and digests cover offset, timestamp,
         key, value and headers of committed records. `min_gain` does not apply to batches that are settled and joined.
     min_gain : float | None
         The fraction of its bytes by which a batch must become smaller; otherwise its old bytes are copied. They are
@@ -405,11 +404,11 @@ def transcode(
         Resume an earlier call with this `dst` and these options. False: discard its progress.
     dry_run : bool
         Write nothing: recompress up to 64 MiB of the log, chosen at random, and estimate the rest, also for joined
-        batches and settled producers where they are not requested.
+        batches and settled producers if they are not requested.
     codecs : CodecRegistry, optional
         Codec plug-ins in addition to Kafka's, for the source and the copy.
     progress : callable, optional
-        Gets a `Progress` about ten times a second, from the calling thread.
+        Called with a `Progress` about ten times a second, in the calling thread.
 
     Returns
     -------
@@ -424,11 +423,11 @@ def transcode(
         `dst` exists and is something else, or lies in `src`; another call is working on it; `open_log` refuses `src`;
         or a codec, level or size is not accepted.
     RecordpressError
-        The source is damaged; file, position and offset have the place.
+        The source is damaged; file, position and offset give the place.
     CorruptRecordError
         A copy does not hold what its source does, or a source changed during the call. The copy does not get its name.
     OSError
-        What is done is kept for the next call.
+        Finished work is kept for the next call.
 
     Examples
     --------

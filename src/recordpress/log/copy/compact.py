@@ -1,12 +1,12 @@
-"""Small neighbouring segments become one, in the log dir where they are: offsets and records stay.
+"""Merge of small neighbouring segments in their log dir: offsets and records do not change.
 
 ::
 
     driver      partitions ──► groups of small segments ──► tasks            commit_merged: names, then the old files go
     elsewhere                                        MergeTask: one file, verified, with its indexes ──┘
 
-A group is read as one segment and copied as `transcode` copies it. The tasks' files lie in a staging directory, as
-those of the Spark sink do, and the same lock, journal and commit give them their names.
+A group is read as one segment and copied as `transcode` copies it. The tasks' files lie in a staging directory, like
+files of the Spark sink, and the same lock, journal and commit give them their names.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from recordpress.log.publish.staging import MergedSegment, Stage
 from recordpress.log.sidecars.transaction_index import AbortedTxn, read_transaction_index, transaction_index_bytes
 from recordpress.typing import Integer
 
-_FULL = 2  # a segment of at least this part of segment_bytes stays: else each call would copy it to add a little
+_FULL = 2  # segments of at least segment_bytes / _FULL are not merged: each call would copy one to add a little
 _ALL_KNOWN = Expiry(INT64_MAX, None)  # only a part of the log is read, so no producer counts as expired
 
 
@@ -48,7 +48,7 @@ class CompactedPartition:
     topic : str
     partition : int
     segments_before, segments_after : int
-        Segments that were replaced, and those that replaced them. Others are not counted.
+        Number of segments that were replaced, and of segments that replaced them. Others are not counted.
     records, batches_before, batches_after, bytes_before, bytes_after : int
         In these segments.
 
@@ -119,14 +119,14 @@ class MergeTask(NamedTuple):
             files.create_file(files.join(place, name), transaction_index_bytes(aborted))
         made = {info.name: info.size or 0 for info in files.list(place)}
         if f"{group.base_offset:020}{INDEX_FILE_SUFFIX}" not in made:
-            message = "offsets go back, or are not those of the segment: no index can hold them"
+            message = "offsets go back, or are outside the segment's range: no index can hold them"
             raise CorruptRecordError(message, file=group.url, rule="offset order")
         replaced = {one.name: (one.size, one.modified) for one in self.members}
         return MergedSegment(self.directory, attempt, made, replaced, self._sidecars(made)), copied
 
     def _producers(self, group: _GroupedSegment) -> tuple[Marks, list[AbortedTxn]]:
-        """Return the batches of producers that a broker may be asked about, which are not joined, and the aborted
-        transactions that end here."""
+        """Return marks of the batches that a broker compares with retries, which are not joined, and the aborted
+        transactions that end in the group."""
         [scanned] = ProducerScan(((group, ()),), False).run()
         if not scanned.producers:
             return NO_MARKS, []
@@ -140,21 +140,21 @@ class MergeTask(NamedTuple):
             with one.records() as records:
                 if any(header.is_control and is_abort(header, records) for header in records.walk(transactional=True)):
                     raise CorruptRecordError(
-                        "a transaction was aborted here, and there is no .txnindex: recordpress reindex makes it",
+                        "a transaction was aborted in this segment, but .txnindex is missing: run recordpress reindex",
                         file=one.url,
                         rule="transaction index",
                     )
         return marks, aborted
 
     def _sidecars(self, made: dict[str, int]) -> list[str]:
-        """Return the names of files next to the old segments that the new one does not have. A snapshot of producers
-        at its base offset remains true."""
+        """Return the names of files next to the old segments that the new segment does not have; a producer snapshot
+        at its base offset remains valid."""
         own = f"{self.members[0].base_offset:020}{PRODUCER_SNAPSHOT_FILE_SUFFIX}"
         names = [one.stem + suffix for one in self.members for suffix in one.suffixes]
         return [name for name in names if name != own and name not in made]
 
     def _locate(self, error: RecordpressError, group: _GroupedSegment) -> None:
-        """Name the member in an error about the group."""
+        """Change an error about the group into an error about the member that has its position."""
         if error.file == group.url and error.position is not None:
             with group.open() as file:
                 number, position = file.place_of(error.position)
@@ -184,7 +184,7 @@ def compact_by(
     with named("path"):
         files, target = resolve(path)
     stage = Stage.new(files, files.canonical(target), os.getpid())
-    files.info(stage.target)  # it exists
+    files.info(stage.target)  # raises an error if it is missing
     settle(stage)
     if topics is None and partitions is None:
         log = found_at(path, None, job.codec.codecs).log
@@ -238,13 +238,13 @@ def compact_here(
 
 
 def _is_in(stage: Stage, partition: Partition) -> bool:
-    """Return whether the partition is a directory of the log dir: another one, and a link to one, is left alone."""
+    """Return whether the partition is a directory in the log dir; other directories and links are left alone."""
     files, path = stage.files, stage.files.join(stage.target, str(partition))
     return {files.canonical(one.directory) for one in partition.segments} == {path}
 
 
 def _groups(partition: Partition, segment_bytes: int, with_active: bool) -> Iterator[tuple[Segment, ...]]:
-    """Yield small neighbouring segments that are one segment together."""
+    """Yield groups of small neighbouring segments that fit into one segment."""
     segments = partition.segments
     ends = [one.base_offset for one in segments[1:]]
     if with_active:

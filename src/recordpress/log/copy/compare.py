@@ -1,7 +1,7 @@
 """compare: whether two logs hold the same records, in any codecs and batches, and where they first differ.
 
-Digests decide (`recordpress.log.RecordDigest`): of each segment where both logs have the same segments, otherwise of a
-partition as a whole. Only a partition that differs is read again, by both sides in step, for the record that does.
+Digests decide (`recordpress.log.RecordDigest`): one per segment if both logs have the same segments, otherwise one per
+partition. Only a partition that differs is read again, both sides in step, to find the first record that differs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Digests: TypeAlias = "dict[Key, list[tuple[int, int, str]]]"
 Work: TypeAlias = "tuple[int, tuple[LogSplit, ...], frozenset[Key], bool]"
 Done: TypeAlias = "tuple[Key, list[tuple[int, int, str]] | Finding]"
 
-_WHOLE = 1 << 62  # bytes: a partition's digest is that of its records one after another
+_WHOLE = 1 << 62  # bytes: one task reads the whole partition, whose digest depends on the order of its records
 _TASK_BYTES = 128 << 20  # of a split; chosen, not measured: about a second of work
 _ROWS_AT_ONCE = 1024  # in memory as text; chosen, not measured
 _FIELDS = ("offset", "timestamp", "timestampType", "key", "value", "headers", "producerId", "producerEpoch", "sequence")
@@ -34,7 +34,7 @@ _FIELDS = ("offset", "timestamp", "timestampType", "key", "value", "headers", "p
 
 @dataclass(frozen=True)
 class PartitionComparison:
-    """Partition of either log; counts are without control records, and None where there is none or it is damaged."""
+    """Partition of either log; counts exclude control records, and are None if it is missing or damaged in that log."""
 
     topic: str | None
     partition: int | None
@@ -48,8 +48,8 @@ class PartitionComparison:
 
 @dataclass(frozen=True)
 class Difference(JsonFields):
-    """First record that differs: its offset, and the field that does. Without one, the batches differ in what they say
-    of producers and transactions."""
+    """Offset and field of the first record that differs; the field is "batches" if only producers or transactions of
+    batches differ, and "partition" if one log lacks the partition."""
 
     topic: str | None
     partition: int | None
@@ -65,7 +65,7 @@ def compare_logs(
     send: Callable[[Sequence[Work]], Iterable[list[Done]]],
     task_bytes: Callable[[int], int] = lambda total: _TASK_BYTES,
 ) -> list[PartitionComparison]:
-    """Compare two logs partition by partition; `send` has `digest_task` done for each task."""
+    """Compare two logs partition by partition; `send` runs `digest_task` for each task."""
     bases = [_bases(log) for log in logs]
     both = bases[0].keys() & bases[1].keys()
     joined = frozenset(key for key in both if bases[0][key] != bases[1][key])
@@ -93,7 +93,7 @@ def compare_logs(
 def compare_here(
     left: str, right: str, logs: tuple[Log, Log], progress: Callable[[int], object]
 ) -> tuple[list[PartitionComparison], Difference | None]:
-    """Compare two logs in this process; return each partition, and the first difference."""
+    """Compare two logs in this process; return the result for each partition, and the first difference."""
 
     def send(work: Sequence[Work]) -> Iterator[list[Done]]:
         for one in work:
@@ -113,7 +113,7 @@ def digest_task(work: Work) -> list[Done]:
 
 
 def digests_from_manifest(paths: Any, log: Log) -> Digests:
-    """Return the digests in a manifest of the partitions whose files it lists."""
+    """Return the digests in a copy's manifest, for the partitions whose segments match it."""
     manifest = manifest_of(paths)
     found: Digests = {}
     for place in manifest.partitions if manifest is not None and manifest.complete else ():

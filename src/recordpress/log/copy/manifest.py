@@ -1,6 +1,6 @@
-"""Contents of a log's copy as a file of JSON lines in it, so that manifests alone show whether two copies are the same.
+"""Contents of a log's copy, as a file of JSON lines in the copy: manifests alone show whether two copies are the same.
 
-docs/manifest.md describes it, and docs/manifest.schema.json is the JSON Schema of the whole.
+docs/manifest.md describes it, and docs/manifest.schema.json is the JSON Schema of `Manifest.to_dict`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class SourceFile:
     file : str
     bytes, batches : int
     modified : float | None
-        Seconds since 1970, if the store has it.
+        Time of the last change, in seconds since 1970; None if unknown.
     compression_types : tuple of str
     trailing_bytes : int
         Bytes of a truncated entry, or zeros, after its last complete entry; they hold no record and are not copied.
@@ -65,27 +65,27 @@ class CopiedSegment:
     Attributes
     ----------
     file : str
-        Its name.
+        Name of the file.
     base_offset : int
     next_offset : int | None
-        The one after the last batch; None without a batch.
+        Offset after the last batch; None if there are no batches.
     records, batches : int
-        Without control records.
+        Numbers without control records and control batches.
     bytes : int
     compression_types : tuple of str
     digest : str
-        Of the records (`RecordDigest`); the same for source and copy, unless something was lost.
+        Digest of the records (`RecordDigest`); the same for source and copy, unless something was lost.
     crc32c : str
-        Of the file; eight hexadecimal digits.
+        CRC-32C of the file, as eight hexadecimal digits.
     already, not_smaller : int
         Batches that were copied byte for byte: they had the wanted form, or would not have become smaller.
     source : SourceFile
     settled : dict
-        Where producers were settled: counts of batches that lost their producer, of aborted_records that left the copy,
-        and of markers that did. Otherwise empty.
+        If producers were settled: counts of batches that lost their producer, and of aborted_records and markers that
+        were omitted. Otherwise empty.
     marks : str
-        Where batches were joined: the CRC-32C of what the rest of the partition decided about batches of producers. A
-        call that continues the copy makes the segment again if that has changed. Otherwise empty.
+        If batches were joined: CRC-32C of the marks on producers' batches, which depend on the whole partition. A call
+        that resumes the copy writes the segment again if they have changed. Otherwise empty.
 
     Examples
     --------
@@ -121,13 +121,13 @@ class QuarantinedSegment:
     Attributes
     ----------
     file : str
-        Its name in the copy, which no reader takes for a segment's.
+        Name in the copy, which no reader takes for the name of a segment.
     base_offset : int
     bytes : int
     crc32c : str
-        Of the file; eight hexadecimal digits.
+        CRC-32C of the file, as eight hexadecimal digits.
     finding : dict
-        What is wrong with it.
+        The damage.
     source : SourceFile
 
     Examples
@@ -155,9 +155,9 @@ class CopiedPartition:
     ----------
     topic : str | None
     partition : int | None
-        None if no name has them.
+        Both are None if no directory is named after them.
     directory : str
-        In the copy; empty if it is the copy's own.
+        Directory in the copy; empty if it is the copy itself.
     files : tuple of str
         Names of the files next to the segments: copied if they refer to offsets, or rebuilt.
     segments : tuple of CopiedSegment
@@ -211,14 +211,14 @@ class Manifest:
         The options that decide what is written.
     source : str
     complete : bool
-        All of the source is there, be it in quarantine.
+        Whether all of the source was copied, including quarantined segments.
     partitions : tuple of CopiedPartition
     skipped : tuple of dict
         Findings about entries of the source that are not part of a log.
     versions : dict
-        Of the manifest's form, and of recordpress.
+        Versions of the manifest's format, and of recordpress.
     resumed_segments : int
-        Segments that this call found done.
+        Number of segments that an earlier call had finished.
     lost : dict
         What the magic of the copy cannot hold: counts by kind, as in `recordpress.convert`.
 
@@ -280,7 +280,7 @@ class Manifest:
         return content
 
     def to_json(self) -> str:
-        """Return `to_dict` as text."""
+        """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=1, default=list) + "\n"
 
     @classmethod
@@ -302,12 +302,12 @@ class Manifest:
         Parameters
         ----------
         copy : path or URL
-            The directory that `recordpress.transcode` or `recordpress.convert` made.
+            The directory that `recordpress.transcode` or `recordpress.convert` wrote.
 
         Raises
         ------
         FileNotFoundError
-            There is no manifest.
+            The manifest is missing.
         CorruptRecordError
             The file is not a manifest, is truncated, or has a later format.
 
@@ -333,7 +333,7 @@ class Manifest:
             writer.publish()
 
     def _lines(self) -> Iterator[dict[str, Any]]:
-        """Yield the lines of the file, of which none grows with the copy."""
+        """Yield the lines of the file, whose lengths do not grow with the copy."""
         yield {name: value for name, value in vars(self).items() if name not in ("partitions", "skipped")} | {
             "totals": self.totals
         }
@@ -388,7 +388,7 @@ def _manifest(read: dict[str, Any]) -> Manifest:
     for one in [*manifest.skipped, *(kept.finding for place in manifest.partitions for kept in place.quarantined)]:
         _construct(Finding, one)
     if (form := read["versions"]["manifest"]) != FORMAT:
-        raise ValueError(f"it has the form {form!r}, not {FORMAT}")
+        raise ValueError(f"it has format {form!r}, not {FORMAT}")
     return manifest
 
 
@@ -404,13 +404,13 @@ _Record = TypeVar("_Record")
 
 
 def _construct(kind: type[_Record], values: dict[str, Any]) -> _Record:
-    """Return a dataclass, and those in it, from the values of their fields; their types must match."""
+    """Return a dataclass, and the dataclasses in it, from the values of their fields, whose types must match."""
     hints = _hints(kind)  # type: ignore[arg-type]
     return kind(**{name: _value(name, values[name], hint) for name, hint in hints.items() if name in values})
 
 
 def _value(name: str, value: Any, hint: Any) -> Any:
-    """Return a field's value from JSON, with tuples and dataclasses where the field has them."""
+    """Return a field's value from JSON, with tuples and dataclasses where the field declares them."""
     if is_dataclass(hint):
         return value if isinstance(value, hint) else _construct(hint, value)  # type: ignore[arg-type]
     if get_origin(hint) is tuple and isinstance(value, list):

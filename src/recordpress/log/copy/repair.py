@@ -44,9 +44,9 @@ class RepairedSegment:
     Attributes
     ----------
     file, source : str
-        The name of the copy has another base offset only where segments overlapped.
+        The copied segment, and its source. Their base offsets differ only where segments overlapped.
     batches, size : int
-        Of the copy.
+        Number of batches and bytes in the copy.
     source_size : int
 
     Examples
@@ -101,7 +101,7 @@ def repair(
 ) -> RepairReport:
     """Copy every intact batch of a log, with fresh indexes, snapshots and leader epochs.
 
-    The source is only read. If batches overlap, the largest set in order of offsets is kept.
+    The source is only read. If batches overlap, the largest set with ascending offsets is kept.
 
     Parameters
     ----------
@@ -109,9 +109,9 @@ def repair(
         As `open_log` takes it.
     target : path or URL
         A directory to create, in which each partition gets a directory ``<topic>-<partition>``. A single partition is
-        written to `target` itself if that has a partition's name. In a local file system the directory gets its name
+        written to `target` itself if that has a partition's name. In a local file system, the directory gets its name
         when it is complete; in a store the object ``_recordpress-unfinished`` marks it until then. The next call with
-        the same target removes the files of a killed one.
+        the same target removes the files of a killed call.
     filesystem : optional
         As `open_log` takes it.
     index_interval_bytes : int
@@ -166,7 +166,7 @@ def _names(partitions: tuple[Partition, ...], target: str) -> list[str]:
     if len(partitions) == 1 and (partitions[0].topic is None or TopicPartition.of_directory(target)):
         return [""]
     if any(partition.topic is None for partition in partitions):
-        raise InvalidArgumentError("a folder of segments without a topic's name is repaired by itself", field="path")
+        raise InvalidArgumentError("a folder of segments without a topic must be repaired on its own", field="path")
     return [str(partition) for partition in partitions]
 
 
@@ -193,7 +193,7 @@ def _copy_partition(
 def _left_out(
     partition: Partition, batches: Batches, chain: array[int]
 ) -> Iterator[tuple[Finding, LostRecords | None]]:
-    """Yield findings for intact batches that are not in the chain, and what is in no other batch of the copy."""
+    """Yield a finding for each intact batch outside the chain, and its offsets if no batch of the copy covers them."""
     firsts = [batches.first[number] for number in chain]
     kept = iter(chain)
     following = next(kept, None)
@@ -205,7 +205,7 @@ def _left_out(
         url = partition.segments[batches.segment[number]].url
         position, size = batches.position[number], batches.size[number]
         message = (
-            f"an intact batch is omitted: its offsets, {first} to {last}, are out of order among those of most others"
+            f"an intact batch is omitted: its offsets, {first} to {last}, are out of order with most other batches"
         )
         before = bisect_right(firsts, first) - 1
         is_covered = before >= 0 and batches.last[chain[before]] >= last
@@ -234,7 +234,7 @@ def _copy_segments(
             end += 1
         base_offset = max(source.base_offset, next_offset)
         if end == at and base_offset > source.base_offset:
-            continue  # another segment has all of its offsets, and may get this name
+            continue  # another segment has all its offsets, and may get its name
         name = f"{base_offset:020}{LOG_FILE_SUFFIX}"
         path = files.join(place, name)
         size = _copy_ranges(source, _ranges(batches, chain[at:end]), files, path, meter)
@@ -249,7 +249,7 @@ def _copy_segments(
 
 
 def _ranges(batches: Batches, numbers: array[int]) -> Iterator[tuple[int, int]]:
-    """Yield start and end of consecutive batches in bytes."""
+    """Yield the start and end, in bytes, of each range of adjacent batches."""
     start = end = 0
     for number in numbers:
         position, size = batches.position[number], batches.size[number]

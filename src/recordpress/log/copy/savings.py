@@ -1,10 +1,10 @@
-"""Size of a copy before it is made: with another codec alone, with joined batches, and with settled producers.
+"""Estimated size of a copy: with another codec alone, with joined batches, and with settled producers.
 
 ::
 
-    segments of a topic ──► ranges, each as large as what a thread joins at a time ──► some of them, at random
+    segments of a topic ──► ranges, each as large as what a thread joins at a time ──► a random sample of them
                                                                                               │
-              ratio of bytes of each way, and how far it varies ◄── recompressed each way ────┘
+                  ratio of sizes for each way, and its variation ◄── recompressed each way ───┘
 
 A log that is not larger than the sample is recompressed as `transcode` does it, so its figures are exact.
 """
@@ -51,7 +51,7 @@ class Saving(NamedTuple):
     least_bytes, most_bytes : int
         The 95 % confidence interval. If everything was measured, both are `bytes_after`.
     cpu_seconds : float
-        To make the copy. An estimate.
+        Estimated CPU time of the copy.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Saving(NamedTuple):
     cpu_seconds: float
 
     def change(self, before: int) -> tuple[float, float]:
-        """Return the change of a size as a share of it, and its 95 % confidence interval to either side."""
+        """Return the relative change in size, and the half-width of its 95 % confidence interval."""
         return self.bytes_after / before - 1, (self.most_bytes - self.bytes_after) / before
 
     def to_dict(self) -> dict[str, int | float]:
@@ -87,11 +87,11 @@ class TopicSavings(NamedTuple):
     sampled_bytes : int
         Bytes of the topic on which the figures are based.
     codec_alone : Saving
-        With another codec and level.
+        Copy with another codec and level only.
     keep : Saving
-        With joined batches, whose producers stay.
+        Copy with joined batches that keep their producers.
     settle : Saving | None
-        With joined batches and settled producers; None if the log is not in order, so that they cannot be settled.
+        Copy with joined batches and settled producers; None if the log is out of order, so that this is impossible.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class TopicSavings(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """Estimate of `recordpress.transcode` with ``dry_run``: exact for a log of up to 64 MiB, else from a random sample.
+    """Estimate of `recordpress.transcode` with ``dry_run``: exact for a log of up to 64 MiB, otherwise from a sample.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class Estimate(NamedTuple):
     least_bytes, most_bytes : int
         The 95 % confidence interval of `bytes_after`.
     cpu_seconds : float
-        An estimate.
+        Estimated CPU time of the copy.
     sampled_bytes : int
         Bytes of the source on which the estimate is based.
     segments, sampled_segments : int
@@ -169,7 +169,7 @@ class _Range(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """Jobs of the three ways, whether the last one must be possible, and how the sample is taken."""
+    """Jobs of the three ways, whether the last way must be possible, and how the sample is taken."""
 
     jobs: Ways
     must_settle: bool
@@ -188,7 +188,7 @@ class _Way(NamedTuple):
 
 
 class _Measured(NamedTuple):
-    """Bytes of a range, and bytes and CPU time of each way."""
+    """Size of a range, and its new size and CPU time for each way."""
 
     size: int
     after: list[int]
@@ -197,7 +197,7 @@ class _Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class _Stratum:
-    """Ranges of one kind, and the measured ones."""
+    """Number and size of the ranges of one kind, and measurements of some of them."""
 
     ranges: int
     size: int
@@ -209,16 +209,16 @@ class _Stratum:
 
     @property
     def filled(self) -> int:
-        """Ranges in which a batch begins: the others, within a larger batch, say nothing about how sizes vary."""
+        """Measured ranges in which a batch begins; the others, inside a larger batch, do not show how sizes vary."""
         return sum(one.size > 0 for one in self.measured)
 
     @property
     def is_most_of_a_few(self) -> bool:
-        """Whether the rest is little, and could hold the one range that differs from all others."""
+        """Whether few ranges are left unmeasured, one of which could differ from all others."""
         return self.filled <= 2 * _LEAST_RANGES and self.ranges < 2 * len(self.measured)
 
     def saving(self, way: int) -> tuple[float, float, float, float]:
-        """Return bytes, their variance and third moment, and CPU time of a way."""
+        """Return the size that a way yields, its variance and third moment, and the CPU time."""
         size, number = sum(one.size for one in self.measured), self.filled
         after = sum(one.after[way] for one in self.measured)
         seconds = sum(one.seconds[way] for one in self.measured)
@@ -281,7 +281,7 @@ def by_topic(partitions: Sequence[Partition]) -> dict[Topic, list[Partition]]:
 
 
 def savings_by_topic(estimate: Estimate) -> list[tuple[str | None, int, tuple[Saving | None, ...]]]:
-    """Return topic, bytes before, and the savings of the three ways; several topics are followed by their sum."""
+    """Return rows of topic, bytes before and savings of the three ways; a sum follows if there are several topics."""
     rows = [(one.topic, one.bytes_before, (one.codec_alone, one.keep, one.settle)) for one in estimate.topics]
     if len(rows) < 2:
         return rows  # type: ignore[return-value]
@@ -290,7 +290,7 @@ def savings_by_topic(estimate: Estimate) -> list[tuple[str | None, int, tuple[Sa
 
 
 def sum_of(savings: Sequence[Saving | None]) -> Saving | None:
-    """Return the size of several copies, which were measured independently; None if one is unknown."""
+    """Return the size of several copies, which were measured independently; None if any size is unknown."""
     known = [one for one in savings if one is not None]
     if len(known) < len(savings):
         return None
@@ -304,10 +304,10 @@ def _bytes_of(partitions: Sequence[Partition]) -> int:
 
 
 def _topic_savings(topic: str | None, partitions: list[Partition], plan: _Plan) -> tuple[TopicSavings, set[str]]:
-    """Return the figures of a topic, and the URLs of its segments that were sampled."""
+    """Return the figures of a topic, and the URLs of its sampled segments."""
     size, random = _bytes_of(partitions), Random(plan.seed)
     run_bytes = plan.jobs[-1].recompressor().run_bytes
-    # a joined batch ends with its range, so that small ones show less than the saving
+    # a joined batch ends with its range, so small ranges would understate the saving
     least_bytes = max(_LEAST_RANGE_BYTES, 0 if plan.is_quick else run_bytes // 4)
     range_bytes = min(run_bytes, max(int(plan.share * size / _LEAST_RANGES), least_bytes))
     is_whole = plan.share == 1 or size <= _LEAST_RANGES * range_bytes
@@ -334,7 +334,7 @@ def _topic_savings(topic: str | None, partitions: list[Partition], plan: _Plan) 
         strata.append(stratum)
     if not is_whole and all(stratum.is_most_of_a_few for stratum in strata):
         return _topic_savings(topic, partitions, plan._replace(share=1.0))
-    # batches begin in one range, and end in another one
+    # batches begin in one range, and end in another
     moved = sum(one.size - sum(each.size for each in one.measured) for one in strata if one.is_whole)
     strata = [one if one.is_whole else replace(one, size=one.size + moved) for one in strata]
     alone, keep, *settle = (_saving(strata, way) for way in range(len(ways)))
@@ -351,7 +351,7 @@ def _saving(strata: Sequence[_Stratum], way: int) -> Saving:
 
 
 def _half_interval(quantile: float, variance: float, skew: float) -> float:
-    """Return half of the interval, and what skewed ranges add to one side of it (Johnson 1978, modified t tests)."""
+    """Return half of the interval, plus what skewed ranges add to one side (Johnson 1978, modified t tests)."""
     return quantile * sqrt(variance) + abs(skew) * (1 + 2 * quantile**2) / (6 * variance)
 
 
@@ -367,7 +367,7 @@ def _quantile(freedom: int) -> float:
 
 
 def _ways(partitions: list[Partition], plan: _Plan, is_whole: bool) -> list[_Way]:
-    """Return the ways; without the last one if producers cannot be settled."""
+    """Return the three ways, or only the first two if producers cannot be settled."""
     alone, keep, settle = plan.jobs
     is_near = all(is_checked(segment) for partition in partitions for segment in partition.segments)
     if plan.is_quick or not (is_whole or is_near):
@@ -383,7 +383,7 @@ def _ways(partitions: list[Partition], plan: _Plan, is_whole: bool) -> list[_Way
 
 
 def _ranges(segment: Segment, range_bytes: int | None) -> Iterator[_Range]:
-    """Return ranges of this size, which end where chunks do; by default one."""
+    """Yield ranges of this size, cut where chunks end; if it is None, the whole segment as one range."""
     size = size_of(segment)
     if range_bytes is None:
         yield _Range(segment, 0, None, size)
@@ -398,7 +398,7 @@ def _ranges(segment: Segment, range_bytes: int | None) -> Iterator[_Range]:
 
 
 def _parts(chosen: list[_Range]) -> Iterator[tuple[Segment, Segment]]:
-    """Yield the batches of each range, with their segment."""
+    """Yield a part of a segment with the batches of each range, and that segment."""
     by_segment: dict[str, list[_Range]] = {}
     for one in chosen:
         by_segment.setdefault(one.segment.url, []).append(one)
@@ -407,7 +407,7 @@ def _parts(chosen: list[_Range]) -> Iterator[tuple[Segment, Segment]]:
         if INDEX_FILE_SUFFIX in segment.suffixes or not is_checked(segment) or len(several) == 1:
             yield from ((part_of(segment, one.start, one.end), segment) for one in several)
             continue
-        with segment.records() as file:  # one walk instead of one from the beginning to each range
+        with segment.records() as file:  # one walk instead of a walk from the beginning to each range
             walk = file.headers()
             for one in sorted(several, key=lambda each: each.start):
                 walk.pass_over(one.start)
@@ -420,7 +420,7 @@ def _parts(chosen: list[_Range]) -> Iterator[tuple[Segment, Segment]]:
 
 
 def _measure(part: Segment, segment: Segment, ways: Sequence[_Way]) -> _Measured:
-    """Recompress a part of a segment each way in this thread, and drop the results."""
+    """Recompress a part of a segment in each way, in this thread, and discard the results."""
     with part.records() as file:
         recompressors = [way.recompressor(segment, file.path) for way in ways]
         seconds = [0.0] * len(ways)

@@ -96,7 +96,7 @@ class CopyGroup(NamedTuple):
 
 
 class JoinGroup(NamedTuple):
-    """Segment whose splits are complete."""
+    """Segment whose parts were all copied, or found damaged."""
 
     group: CopyGroup
     parts: tuple[CopiedPart | DamagedPart, ...]
@@ -132,12 +132,12 @@ def transcode_by(
     group_bytes: Callable[[int], int],
     side_by_side: Callable[[], int] = lambda: 1,
 ) -> Manifest:
-    """Copy a log by `job`, whose groups other processes run.
+    """Copy a log as `job` defines, in groups that other processes run.
 
-    `send` calls `copy_group` for each group and returns the results in order. If batches are joined, an earlier call
-    reads the headers of all segments; a last one joins the parts of segments. `group_bytes`
-    maps the bytes of all segments to the size of a group and of a part, and `side_by_side` returns the number of groups
-    that run at a time.
+    `send` calls `copy_group` for each group and returns the results in order. If batches are joined, an earlier call of
+    `send` reads the headers of all segments; a last call joins the parts of segments. `group_bytes` maps the bytes of
+    all segments to the size of a group and of a part, and `side_by_side` returns the number of groups that run at a
+    time.
     """
     return copy_log(job, src, dst, resume, None, RemoteExecutor(job, send, group_bytes, side_by_side))
 
@@ -204,7 +204,7 @@ class RemoteExecutor(SegmentExecutor):
                 joins = [self._group(work, (task,)) for task in large]
                 yield from self._join(joins, found[: len(parts)], parts, cores)
         finally:
-            # parts, and what attempts left that were killed, or overtaken
+            # removes parts, and files of attempts that were killed or overtaken
             for_each({work.path, *(task.directory for task in tasks)}, work.files.sweep, LISTS_AT_ONCE)
 
     def scan(self, scan: ProducerScan) -> list[SegmentProducers]:

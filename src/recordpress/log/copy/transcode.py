@@ -56,14 +56,14 @@ class TranscodeJob(CopyJob):
         choice("producers", self.producers, OF_PRODUCERS)
         if self.producers == "settle" and self.expiry is None:
             raise InvalidArgumentError(
-                "producers are settled where batches are joined: give batch_bytes or batch_records", field="producers"
+                "producers are settled only if batches are joined: set batch_bytes or batch_records", field="producers"
             )
         if self.now_ms is not None:
             object.__setattr__(self, "now_ms", time_of(self.now_ms, "now_ms"))
         choice("on_corrupt", self.on_corrupt, ON_DAMAGE)
         if self.producers == "settle" and self.on_corrupt == "quarantine":
             raise InvalidArgumentError(
-                "producers are settled in intact partitions: copy damaged ones with producers='keep'",
+                "producers are settled only in intact partitions: copy damaged partitions with producers='keep'",
                 field="on_corrupt",
             )
         self.recompressor()  # checks batch_bytes and min_gain
@@ -122,11 +122,11 @@ class TranscodeJob(CopyJob):
         is_quick: bool = False,
         findings: list[Finding] | None = None,
     ) -> Estimate:
-        """Estimate the copy, and what joined batches and settled producers make of it.
+        """Estimate the size of the copy, also with joined batches and with settled producers.
 
-        If it `is_quick`, or in large logs of a store, headers outside of the sample are not read: all producers are
-        treated as expired, and all their transactions as committed. Damage raises an error; or its topic is omitted,
-        if there are `findings`, to which it is added unless it is among them.
+        With `is_quick`, and for large logs in a store, headers outside the sample are not read: all producers are
+        treated as expired, and all their transactions as committed. Damage raises an error; if `findings` is a list,
+        the damage is added to it instead, unless the list has it already, and the topic is omitted.
         """
         joined = self if self.expiry else replace(self, batch_bytes=min(JOINED_BYTES, int(self.max_message_bytes)))
         jobs = (
