@@ -22,7 +22,7 @@ def test_damage_is_a_line_with_file_position_offset_and_rule(run: Run, tmp_path:
     assert done.lines[:3] == ["lost: up to 10 records", "  orders-0 offsets 10 to 19 (10)", ""]
     assert done.lines[3].startswith(f"{path / SEGMENT}: byte {first}, offset 10: stored checksum ")
     assert done.lines[3].endswith(" (checksum)")
-    assert f"before these {second} bytes, offset 20 follows" in done.lines[3]
+    assert f"offset 10 was expected at these {second} bytes, offset 20 follows" in done.lines[3]
     assert done.lines[-1].startswith("1 finding: 4 intact batches in 1 segment, ")
     assert done.err == f"try: recordpress repair {path} TARGET\n"
 

@@ -111,8 +111,8 @@ def test_indexes_are_compared_with_their_log(partition: Path) -> None:
     changed(times, 7, times.read_bytes()[7] - 1)
     shown, said = run(*both, "--verify-index-only", fails=1)
     assert shown == names
-    assert "offset 4: no batch from position 102 on has this offset" in said
-    assert f"timestamp {T + 1}, but the largest one of the log up to there is {T + 2}" in said
+    assert "offset 4: no batch at or after position 102 has this offset" in said
+    assert f"timestamp {T + 1}, but the largest up to this offset is {T + 2}" in said
     assert run(*both, "--index-sanity-check")[0].count("passed sanity check") == 2
     (partition / f"{NAME}.log").unlink()
     assert len(run(*both)[0].splitlines()) == 7

@@ -435,7 +435,7 @@ def test_reindex_takes_no_part_of_a_partition(tmp_path: Path) -> None:
         (tmp_path / f"{number:020}.log").write_bytes(batch)
     reindex(tmp_path)
     before = bytes_of(tmp_path)
-    with pytest.raises(recordpress.InvalidArgumentError, match="from all of its segments, so name the directory"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="from all of its segments, so pass the directory"):
         reindex(tmp_path / f"{1:020}.log")
     assert bytes_of(tmp_path) == before
     reindex(tmp_path)

@@ -270,5 +270,5 @@ def test_a_broker_refuses_offsets_out_of_range(tmp_path: Path) -> None:
     assert recovery_of(moved(1, 1 << 40))[:2] == (0, True)
     assert recovery_of(moved(1, -5))[:2] == (0, True)
     size, is_refused, message = recovery_of(moved(2, 1 << 40))
-    assert (size, is_refused) == (whole, False) and "moves these bytes to a segment of their own" in message
+    assert (size, is_refused) == (whole, False) and "moves these bytes to a new segment" in message
     assert recovery_of(moved(1, -1))[:2] == (whole, False)

@@ -160,9 +160,9 @@ def test_sequences(batches: list[bytes], wrong: list[int], tmp_path: Path) -> No
         ([(2, 0), (5, 1)], []),
         ([(8, 1)], []),
         ([(1, 0)], []),  # as brokers up to 0.11 wrote it
-        ([(3, 2)], ["no batch from position 2 on has this offset"]),
-        ([(8, 0), (9, 1)], ["no batch from position 0 on has this offset", "no batch from position 1 on"]),
-        ([(40, 1)], ["no batch from position"]),
+        ([(3, 2)], ["no batch at or after position 2 has this offset"]),
+        ([(8, 0), (9, 1)], ["no batch at or after position 0 has this offset", "no batch at or after position 1 has"]),
+        ([(40, 1)], ["no batch at or after position 1 has"]),
         ([(40, 99)], ["position 9999 is not in the log"]),
     ],
 )

@@ -35,15 +35,15 @@ class ProducerStates:
 
     @property
     def first_unstable_offset(self) -> int | None:
-        """Where the first open transaction begins."""
+        """Offset at which the first open transaction begins; None if no transaction is open."""
         return min(self._open.values(), default=None)
 
     def snapshot(self) -> list[ProducerState]:
-        """Return the states by producer id. (Kafka writes them in the order of a hash table.)"""
+        """Return the states sorted by producer id. (Kafka writes them in the order of a hash table.)"""
         return [state for _, state in sorted(self._producers.items())]
 
     def add(self, header: BatchHeader, marker: EndTxnMarker | None = None) -> AbortedTxn | None:
-        """Add a batch, and its marker if it is a control batch with one."""
+        """Add a batch, and its marker if it has one; return the transaction that it aborts, if any."""
         if header.producer_id < 0:
             return None
         if not header.is_control:
@@ -53,7 +53,7 @@ class ProducerStates:
         return None
 
     def _of(self, header: BatchHeader) -> ProducerState:
-        """Return the producer before this batch; a new epoch forgets its earlier batches."""
+        """Return the producer's state before this batch; a new epoch clears its earlier batches."""
         state = self._producers.get(header.producer_id, _UNKNOWN._replace(producer_id=header.producer_id))
         if state.producer_epoch == header.producer_epoch:
             return state

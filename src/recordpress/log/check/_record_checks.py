@@ -1,4 +1,4 @@
-"""The records of a batch against its header: they can be decompressed and parsed, and agree with it."""
+"""Check of a batch's records: they can be decompressed and parsed, and agree with the header."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RULE = "record batch"
 
 
 class RecordCheck:
-    """The records of one batch after another."""
+    """Check of the records of one batch after another."""
 
     def __init__(self) -> None:
         self.records = 0

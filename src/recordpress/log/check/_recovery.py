@@ -4,9 +4,9 @@ It keeps the entries before the first one that is truncated, impossible, or has 
 after them, later segments included. Nothing is kept if the offsets that it puts into the indexes do not ascend. It
 trusts other fields that no checksum covers: a leader epoch, an offset, even a magic above 2, which it reads as 2.
 
-It refuses the partition if an offset is out of its segment's range (LogLoader.retryOnOffsetOverflow), unless that is
-the last batch of the segment, which then becomes a segment; and if offsets do not ascend in a segment without an index,
-which LogLoader.loadSegmentFiles recovers before recoverLog, without a way out.
+It refuses the partition if an offset is out of its segment's range (LogLoader.retryOnOffsetOverflow), unless it is in
+the last batch of the segment, which then becomes a segment. It also refuses the partition if offsets do not ascend in a
+segment without an index: LogLoader.loadSegmentFiles recovers that before recoverLog, and does not handle the error.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Recovery:
     def _keep(self, position: int, size: int, last_offset: int, timestamp: int) -> None:
         if self._beyond is None and not 0 <= last_offset - self.base_offset <= INT32_MAX:
             self._beyond = (
-                last_offset  # LogSegmentOffsetOverflowException: the segment is split if its last batch is it
+                last_offset  # LogSegmentOffsetOverflowException: the segment is split if this is its last batch
             )
         if timestamp > self._latest[0]:
             self._latest = (timestamp, last_offset)
@@ -88,7 +88,7 @@ class Recovery:
         self.next_offset = last_offset + 1
 
     def _add_time(self) -> bool:
-        """Add to the time index if an entry is due; return whether its offset is not below the last one's."""
+        """Add a time index entry if one is due; return False if its offset is below that of the last entry."""
         if self._timed is not None and self._latest[1] < self._timed[1]:
             return False
         if self._latest[0] > (self._timed or (-1,))[0]:

@@ -1,4 +1,4 @@
-"""The files next to the segments of a partition, made from its batches: what `reindex` and `repair` write."""
+"""The files next to the segments of a partition, built from its batches, as `reindex` and `repair` write them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sidecar_files(
     *,
     check_crcs: bool = False,
 ) -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of every file that belongs next to these segments; one at a time."""
+    """Yield name and bytes of every file that belongs next to these segments, one file at a time."""
     next_offset = 0
     order = OrderCheck()
     for segment in segments:
@@ -72,14 +72,14 @@ def _refuse_disorder(segment: Segment, header: BatchHeader, order: OrderCheck, f
 
 
 class Indexes:
-    """The ``.index`` and ``.timeindex`` of a segment, made while it is read for another reason."""
+    """The ``.index`` and ``.timeindex`` of a segment, built while it is read for another purpose."""
 
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
         self._made: dict[str, bytes] = {}
 
     def look(self, file: RandomAccessFile) -> None:
-        """Walk over the headers of a complete segment. They may have offsets that no index can hold."""
+        """Build the indexes from the headers of a complete segment, unless it has offsets that no index can hold."""
         builder, order = SidecarBuilder(), OrderCheck()
         builder.begin(self._segment.base_offset)
         with suppress(RecordpressError), FileRecords(file) as records:
@@ -89,7 +89,7 @@ class Indexes:
             self._made = builder.end().files(with_snapshot=False)
 
     def write(self, files: FileSystem, directory: str) -> None:
-        """Write what was made."""
+        """Write the indexes, if they were built."""
         for suffix, data in self._made.items():
             if suffix in (INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX):
                 name = f"{self._segment.base_offset:020d}{suffix}"
@@ -97,7 +97,7 @@ class Indexes:
 
 
 def producers_before(partition: Partition) -> list[ProducerState]:
-    """Return the state before the first segment, by its snapshot: none where it is missing or damaged."""
+    """Return the producers' states before the first segment, from its snapshot; [] if it is missing or damaged."""
     try:
         with partition.segments[0].open_sibling(PRODUCER_SNAPSHOT_FILE_SUFFIX) as file:
             return read_snapshot(file)
@@ -106,7 +106,7 @@ def producers_before(partition: Partition) -> list[ProducerState]:
 
 
 def epochs_of(partition: Partition) -> list[EpochEntry]:
-    """Return the entries of the partition's checkpoint; none if it is missing or damaged."""
+    """Return the entries of the partition's checkpoint; [] if it is missing or damaged."""
     try:
         with partition.segments[0].filesystem.open(partition.others[LEADER_EPOCH_CHECKPOINT].path) as file:
             return read_leader_epochs(file)

@@ -32,16 +32,16 @@ class SegmentScan:
     file : str
     base_offset : int
     size, intact_bytes : int
-        Of the file, and of its intact batches.
+        Bytes of the file, and of its intact batches.
     batches : int
-        Intact ones.
+        Number of intact batches.
     next_offset : int or None
-        After the last of them; otherwise None.
+        Offset after the last intact batch; None if no batch is intact.
     recovery_bytes : int
         Bytes at the file's start that a broker's recovery would keep; also 0 if it would remove the file or refuse the
         partition.
     recovery_offset : int
-        The offset at which the log would continue after them.
+        The offset at which the log would continue after the recovery.
 
     Examples
     --------
@@ -71,8 +71,8 @@ class ScanReport(JsonFields):
     lost : list of LostRecords
         The offsets of records in damaged bytes, in the order of the log.
     findings : list of Finding
-        A range of bytes without an intact batch; batches whose offsets or leader epochs are out of order; what was
-        skipped in the directory.
+        Byte ranges without an intact batch; batches whose offsets or leader epochs are out of order; files that are not
+        part of a log.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def scan_partition(
     meter: Meter,
     found: Callable[[int, BatchHeader], object] | None = None,
 ) -> None:
-    """Add a partition to the report; `found` gets every intact batch and the number of its segment."""
+    """Add a partition to the report; `found` is called with the number of the segment and each intact batch."""
     order = OrderCheck()
     first = len(report.segments)
     ends: list[tuple[Segment, int | None]] = []
@@ -230,7 +230,7 @@ def _described(
         elif recovery.refusal:
             fate = "a broker refuses the partition"
         elif part.rule == OFFSETS_RULE and recovery.is_split:
-            fate = "a broker's recovery moves these bytes to a segment of their own"
+            fate = "a broker's recovery moves these bytes to a new segment"
         elif part.position < recovery.keeps:
             fate = "a broker's recovery keeps these bytes"
         else:
@@ -241,7 +241,7 @@ def _described(
             if later:
                 fate += f", with the {later} segments after it" if later > 1 else ", with the segment after it"
         after = "nothing intact follows" if part.offset_after is None else f"offset {part.offset_after} follows"
-        between = f"offset {part.offset_before} was next before these {part.size} bytes, {after}"
+        between = f"offset {part.offset_before} was expected at these {part.size} bytes, {after}"
         message = f"{part.message}; {between}; {fate}"
         place = (segment.url, part.position, part.size, part.offset_before)
         yield Finding(*place, part.rule, message, part.field_position)

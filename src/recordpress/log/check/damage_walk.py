@@ -1,8 +1,8 @@
-"""All that can be read of a damaged segment: the entries that are intact, and the bytes between them.
+"""Walk over a damaged segment: the entries that are intact, and the bytes between them.
 
 ::
 
-    entry ── checksum right? ── yes ──► the next one
+    entry ── checksum right? ── yes ──► the next entry
                   │ no
                   ├─ its size leads to what looks like an entry ──► there
                   └─ else ──► search, byte by byte, for the next entry whose checksum is right
@@ -98,7 +98,7 @@ class Scanner:
             return self._bad(position, end, next_offset, error)
         return header
 
-    # --- where to go on ---------------------------------------------------------------------------------------------
+    # --- where to continue ------------------------------------------------------------------------------------------
 
     def _end_of(self, header: BatchHeader, end: int) -> int:
         """Return where a complete entry with a wrong checksum ends, if its header gives `end`."""
@@ -113,7 +113,7 @@ class Scanner:
         return header.magic == 2 and self._hop.checksum_of(header.position + CHECKED_FROM, end) == header.crc
 
     def _next(self, position: int) -> int:
-        """Return the next intact entry, or the end of the file."""
+        """Return the position of the next intact entry, or the end of the file."""
         found = self._search(position, None)
         return self._hop.end if found is None else found
 
@@ -132,7 +132,7 @@ class Scanner:
         return self._bad(position, end, next_offset, error)
 
     def _tail(self, position: int, next_offset: int) -> BadRange:
-        """Return the bad range of an entry that continues after the end of the file, or of too few bytes for one."""
+        """Return the bad range of an entry that extends past the end of the file, or of too few bytes for an entry."""
         if self._is_zero(position):
             return self._zeros(position, next_offset)
         end = self._next(position + 1)
@@ -150,7 +150,7 @@ class Scanner:
         return BadRange(position, left, "zeros", next_offset, None, "size", "record set framing", message)
 
     def _is_zero(self, position: int) -> bool:
-        """Return whether there is nothing but zeros up to the end of the file."""
+        """Return whether only zeros follow, up to the end of the file."""
         step = 64
         while position < self._hop.end:
             data = self.file.read_exactly(position, min(step, self._hop.end - position))

@@ -1,6 +1,6 @@
 """Whether indexes agree with the log, batch by batch (what DumpLogSegments compares, and more).
 
-An entry of an offset index promises that a batch begins at its position, and that this one or a later one, before the
+An entry of an offset index promises that a batch begins at its position, and that this batch or a later one, before the
 next entry's position, has its offset. An entry of a time index promises that no timestamp up to its offset is larger.
 """
 
@@ -23,11 +23,11 @@ class OffsetIndexCheck:
     def __init__(self, index: OffsetIndex, file: str) -> None:
         self._index = index
         self._file = file
-        self._number = 0  # of the entry that comes next
-        self._open: OffsetPosition | None = None  # the one before: its position was seen, its offset was not
+        self._number = 0  # of the next entry
+        self._open: OffsetPosition | None = None  # the previous entry: its position was seen, its offset was not
 
     def add(self, header: BatchHeader, first_offset: int) -> Iterator[Finding]:
-        """Return the errors that the next batch shows; `first_offset` is that of its first record."""
+        """Yield the errors that the next batch reveals; `first_offset` is the offset of its first record."""
         while self._number < len(self._index) and self._index[self._number].position <= header.position:
             yield from self._unseen()
             entry = self._index[self._number]
@@ -36,12 +36,12 @@ class OffsetIndexCheck:
             else:
                 self._open = entry
             self._number += 1
-        # brokers up to 0.11 put another offset than the last one of the batch into the index
+        # brokers up to 0.11 did not index the last offset of the batch, but another
         if self._open is not None and first_offset <= self._open.offset <= header.last_offset:
             self._open = None
 
     def end(self) -> Iterator[Finding]:
-        """Yield the findings that show after the last batch."""
+        """Yield the findings that remain after the last batch."""
         yield from self._unseen()
         while self._number < len(self._index):
             position = self._index[self._number].position
@@ -50,7 +50,7 @@ class OffsetIndexCheck:
 
     def _unseen(self) -> Iterator[Finding]:
         if self._open is not None:
-            message = f"no batch from position {self._open.position} on has this offset"
+            message = f"no batch at or after position {self._open.position} has this offset"
             yield self._finding(self._number - 1, message)
             self._open = None
 
@@ -69,18 +69,18 @@ class TimeIndexCheck:
         self._largest = -1
 
     def add(self, header: BatchHeader) -> Iterator[Finding]:
-        """Return the errors that the next batch shows."""
+        """Yield the errors that the next batch reveals."""
         self._largest = max(self._largest, header.max_timestamp)
         while self._number < len(self._index) and self._index[self._number].offset <= header.last_offset:
             entry = self._index[self._number]
             # the first entry of a file that was preallocated and never written to is zero, too
             if entry.timestamp != self._largest and not (entry == (0, self._index.base_offset) and self._index.padding):
-                message = f"timestamp {entry.timestamp}, but the largest one of the log up to there is {self._largest}"
+                message = f"timestamp {entry.timestamp}, but the largest up to this offset is {self._largest}"
                 yield self._finding(message)
             self._number += 1
 
     def end(self) -> Iterator[Finding]:
-        """Yield the findings that show after the last batch."""
+        """Yield the findings that remain after the last batch."""
         while self._number < len(self._index):
             yield self._finding("the log has no batch with this offset or a later one")
             self._number += 1

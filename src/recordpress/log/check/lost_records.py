@@ -55,7 +55,7 @@ class LostRecords:
 
 
 def lost_in(partition: Partition, bad: Iterable[tuple[Segment, BadRange]]) -> list[LostRecords]:
-    """Return the offsets of bad ranges, except of zeros, and of bytes between two neighbours."""
+    """Return the offsets lost in bad ranges; skip zeros, and ranges between batches with consecutive offsets."""
     starts = [segment.base_offset for segment in partition.segments]
     found: list[LostRecords] = []
     for segment, part in bad:

@@ -1,4 +1,4 @@
-"""The order of a partition's batches: offsets ascend, leader epochs do not fall, sequences continue."""
+"""The order of a partition's batches: offsets ascend, leader epochs do not decrease, sequences continue."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recordpress.record.header import SEQUENCES, BatchHeader
 
 
 class OrderCheck:
-    """The order of batches, over all segments of a partition. A step back is reported once: order continues there."""
+    """Check of the order of batches in a partition; a step back is reported once, and checking continues there."""
 
     def __init__(self) -> None:
         self.next_offset: int | None = None
@@ -18,7 +18,7 @@ class OrderCheck:
         self._epoch = -1
 
     def add(self, header: BatchHeader, file: str, first: int | None = None) -> Iterator[Finding]:
-        """Return the errors of the next batch; `first` is the offset that the header of a v0/v1 wrapper lacks."""
+        """Yield errors of the next batch; `first` is its first offset, which the header of a v0/v1 wrapper lacks."""
         expected = self.next_offset
         first = header.base_offset if first is None else first
         if expected is not None and first < expected:
@@ -34,8 +34,8 @@ class OrderCheck:
 
 
 class SequenceCheck:
-    """Sequences of idempotent producers (KIP-98), whose batches follow one another except for offsets that compaction
-    removed."""
+    """Check of the sequences of idempotent producers (KIP-98), which are consecutive unless compaction removed batches
+    between them."""
 
     def __init__(self) -> None:
         self._last: dict[int, tuple[int, int, int]] = {}  # by producer: epoch, last sequence, gaps until then
@@ -46,7 +46,7 @@ class SequenceCheck:
             self._last[producer.producer_id] = (producer.producer_epoch, producer.last_sequence, 0)
 
     def add(self, header: BatchHeader, gaps: int, file: str) -> Iterator[Finding]:
-        """Return the errors of the next batch; `gaps` is how often offsets were missing so far."""
+        """Yield errors of the next batch; `gaps` is the number of gaps in the offsets so far."""
         if header.producer_id < 0 or header.base_sequence < 0:
             return
         last = self._last.get(header.producer_id)
@@ -56,7 +56,7 @@ class SequenceCheck:
             if ahead >= SEQUENCES // 2 or (ahead and last[2] == gaps):
                 message = (
                     f"sequence {header.base_sequence} of producer {header.producer_id}, epoch {header.producer_epoch}, "
-                    f"where {expected} comes next"
+                    f"but {expected} was expected"
                 )
                 yield _finding(header, file, "producer sequences", message)
         self._last[header.producer_id] = (header.producer_epoch, header.last_sequence, gaps)

@@ -1,12 +1,12 @@
-"""The files next to a segment, made again from its batches, as by a broker that finds none (LogSegment.recover).
+"""The files next to a segment, rebuilt from its batches as a broker rebuilds missing files (LogSegment.recover).
 
 ::
 
     header ──► SidecarBuilder ──┬──► .index, .timeindex    an entry after every index.interval.bytes
-                                ├──► .txnindex             ProducerStates: what its markers abort
+                                ├──► .txnindex             ProducerStates: transactions that its markers abort
                                 └──► leader epochs         the first offset of each
 
-`ProducerStates` and the epochs continue from segment to segment; their state at a segment's start is its ``.snapshot``.
+`ProducerStates` and the epochs continue from segment to segment; a ``.snapshot`` has the states at a segment's start.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from recordpress.log.sidecars.transaction_index import AbortedTxn, transaction_i
 from recordpress.record import control_record, read_batches
 from recordpress.record.header import BatchHeader
 
-INDEX_INTERVAL_BYTES = 4096  # index.interval.bytes, unless the topic sets another
+INDEX_INTERVAL_BYTES = 4096  # Kafka's default of index.interval.bytes
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Sidecars:
     snapshot: list[ProducerState]
 
     def files(self, *, with_snapshot: bool = True) -> dict[str, bytes]:
-        """Return the bytes of each, by suffix. A transaction index is there only if a transaction was aborted."""
+        """Return the bytes of each file by suffix; a transaction index only if a transaction was aborted."""
         files = {
             INDEX_FILE_SUFFIX: offset_index_bytes(self.index, self.base_offset),
             TIME_INDEX_FILE_SUFFIX: time_index_bytes(self.time_index, self.base_offset),
@@ -60,7 +60,7 @@ class Sidecars:
 
 
 class SidecarBuilder:
-    """The files next to the segments of a partition, from the headers of its batches in their order."""
+    """Builder of the files next to the segments of a partition, from the headers of its batches in order."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class SidecarBuilder:
         self._latest = TimestampOffset(-1, -1)
 
     def add(self, header: BatchHeader, marker: EndTxnMarker | None = None) -> None:
-        """Add a batch; its `position` is the one in the segment that the files are for."""
+        """Add a batch; its `position` must be its position in the segment that the files describe."""
         if header.max_timestamp > self._latest.timestamp:
             self._latest = TimestampOffset(header.max_timestamp, header.last_offset)
         if header.position - self._indexed_position > self.index_interval_bytes:
@@ -102,14 +102,14 @@ class SidecarBuilder:
         return self._sidecars
 
     def _index_time(self) -> None:
-        """Add an entry unless it has the largest timestamp of the last one (TimeIndex.maybeAppend)."""
+        """Add a time index entry if the largest timestamp has grown since the last entry (TimeIndex.maybeAppend)."""
         times = self._sidecars.time_index
         if self._latest.timestamp > (times[-1].timestamp if times else -1):
             times.append(self._latest)
 
 
 def marker_of(file: Any, header: BatchHeader) -> EndTxnMarker | None:
-    """Return the marker in a control batch of a transaction; None if compaction emptied it, and for KRaft."""
+    """Return the marker in a transaction's control batch; None for an emptied batch, or a control batch of KRaft."""
     if not header.is_control or header.producer_id < 0:
         return None
     data = read_entry(file, header.position, header.size)

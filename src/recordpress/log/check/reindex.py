@@ -56,10 +56,10 @@ def reindex(
     index_interval_bytes: int = INDEX_INTERVAL_BYTES,
     progress: ProgressCallback | None = None,
 ) -> ReindexReport:
-    """Make the ``.index``, ``.timeindex``, ``.txnindex`` and ``.snapshot`` files and the ``leader-epoch-checkpoint`` of
-    a log again, from the headers of its batches.
+    """Rebuild the ``.index``, ``.timeindex``, ``.txnindex`` and ``.snapshot`` files and the ``leader-epoch-checkpoint``
+    of a log from the headers of its batches.
 
-    Each file is written under a hidden name and renamed when it is complete. Snapshots of offsets at which no segment
+    Each file is written under a hidden name and renamed when it is complete. Snapshots at offsets where no segment
     begins or ends are left alone.
 
     Parameters
@@ -67,7 +67,7 @@ def reindex(
     path : path, URL, pattern, or several
         As `open_log` takes it.
     target : path or URL, optional
-        An existing directory: the files of a single partition go there. By default they go next to the segments.
+        An existing directory for the files of a single partition. By default, they are written next to the segments.
     filesystem : optional
         As `open_log` takes it.
     index_interval_bytes : int
@@ -82,10 +82,10 @@ def reindex(
     Raises
     ------
     RecordpressError
-        A segment is damaged (`scan` shows where, `repair` copies what is intact), or is not complete although it is
-        not the last of its partition. Nothing is written for its partition.
+        A segment is damaged (`scan` shows where, `repair` copies what is intact), or is incomplete although it is not
+        the last of its partition. Nothing is written for its partition.
     InvalidArgumentError
-        A broker runs on the directory. No partition was found, a part of one, or more than one for `target`.
+        A broker runs on the directory; or no partition was found, only a part of one, or several with `target`.
     OSError
 
     Examples
@@ -126,7 +126,7 @@ def _refuse_part(partition: Partition) -> None:
         if SEGMENT_FILE.fullmatch(entry.name) and entry.name not in given:
             raise InvalidArgumentError(
                 f"{partition.url} also has {entry.name}: the files next to a log are rebuilt from all of its segments, "
-                "so name the directory",
+                "so pass the directory",
                 field="path",
             )
 
@@ -140,7 +140,7 @@ def _reindex_partition(
     made = dict(sidecar_files(partition.segments, builder, meter, epochs))
     for name, data in made.items():
         _write(files, files.join(directory, name), data, report, is_beside)
-    for segment in partition.segments:  # a transaction index of a segment in which nothing was aborted
+    for segment in partition.segments:  # remove its transaction index if nothing was aborted in it
         name = segment.stem + TXN_INDEX_FILE_SUFFIX
         path = files.join(directory, name)
         if name not in made and _bytes_of(files, path):

@@ -69,9 +69,9 @@ class VerifyReport(JsonFields):
     segments, size : int
         The number of segments, and the bytes of their ``.log`` files.
     batches : int
-        Intact ones; 0 with ``file``.
+        Number of intact batches; 0 with ``file``.
     records : int
-        Without control records; 0 unless ``record``.
+        Number of records, without control records; 0 unless ``record``.
     lost : list of LostRecords
         The offsets of records in damaged bytes, in the order of the log; empty with ``file``.
     findings : list of Finding
@@ -121,7 +121,7 @@ def verify(
     Raises
     ------
     InvalidArgumentError
-        No partition was found, or no such check.
+        No partition was found, or `check` has another value.
     OSError
 
     Examples
@@ -147,8 +147,8 @@ def verify(
 
 
 def verify_split(split: LogSplit, check: Check) -> VerifyReport:
-    """Verify some of a partition's segments, starting from the end of the segment before and the first segment's
-    ``.snapshot``."""
+    """Verify some of a partition's segments; the state before them comes from the end of the previous segment and the
+    first segment's ``.snapshot``."""
     report = VerifyReport(check)
     verification = _Verification(split.located(), report, Meter(None, ()))
     verification.begin_after(split.before[-1] if split.before else None)
@@ -157,7 +157,7 @@ def verify_split(split: LogSplit, check: Check) -> VerifyReport:
 
 
 class _Sidecars:
-    """Readable files next to a segment; errors of others become findings."""
+    """Readable files next to a segment; errors in the others become findings."""
 
     def __init__(self, segment: Segment, findings: list[Finding]) -> None:
         self._segment = segment
@@ -177,7 +177,7 @@ class _Sidecars:
             with self._segment.open_sibling(suffix) as file:
                 return read(file)
         except FileNotFoundError:
-            if suffix == INDEX_FILE_SUFFIX:  # without it a broker reads the segment again
+            if suffix == INDEX_FILE_SUFFIX:  # without it, a broker reads the segment again
                 self._findings.append(Finding(self.name(suffix), None, None, None, _DIRECTORY_RULE, "it is missing"))
         except RecordpressError as error:
             self._findings.append(Finding.of_error(error, file=self.name(suffix)))
@@ -199,7 +199,7 @@ class _Verification:
         self.builder = SidecarBuilder(producers_before(partition))
 
     def begin_after(self, segment: Segment | None) -> None:
-        """Begin with the state at the end of the segment before the first one."""
+        """Begin with the state at the end of `segment`, which precedes the first segment to verify."""
         if segment is None or self.report.check == "file":
             return
         for producer in producers_before(self.partition):
@@ -207,7 +207,7 @@ class _Verification:
         with segment.records(complete=False) as file, suppress(RecordpressError):
             for header in near_the_end(segment, file):
                 for _ in self.order.add(header, segment.url):
-                    pass  # its reader reports it
+                    pass  # the verification of that segment reports it
 
     def run(self) -> None:
         epochs = self._partition_files()
@@ -313,17 +313,17 @@ class _Verification:
             yield from times.add(header)
 
     def _epochs(self, stored: list[EpochEntry]) -> Iterator[Finding]:
-        """Yield the leader epochs of the log that the checkpoint lacks, or has only from a later offset on."""
+        """Yield findings about leader epochs that the checkpoint lacks, or starts at a later offset."""
         starts = {entry.epoch: entry.start_offset for entry in stored}
         files = self.partition.segments[0].filesystem
         name = files.url(self.partition.others[LEADER_EPOCH_CHECKPOINT].path)
         for epoch, offset in self.builder.epochs:
             if epoch not in starts or starts[epoch] > offset:
-                message = f"leader epoch {epoch} is in the log from offset {offset} on, but not in the checkpoint"
+                message = f"leader epoch {epoch} begins at offset {offset} in the log, but not in the checkpoint"
                 yield Finding(name, None, None, offset, "leader epoch checkpoint", message)
 
 
 def _damage(bad: BadRange, segment: Segment) -> Finding:
     after = "nothing intact follows" if bad.offset_after is None else f"offset {bad.offset_after} follows"
-    message = f"{bad.message}; offset {bad.offset_before} was next before these {bad.size} bytes, {after}"
+    message = f"{bad.message}; offset {bad.offset_before} was expected at these {bad.size} bytes, {after}"
     return Finding(segment.url, bad.position, bad.size, bad.offset_before, bad.rule, message, bad.field_position)
