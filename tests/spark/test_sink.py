@@ -210,7 +210,7 @@ def test_rows_without_an_offset_get_one(tmp_path: Path) -> None:
         ([[numbered(1, 5)], [numbered(5, 6)]], "t-0 has rows with offsets 1 to 5 and others"),
         ([[numbered(1, 9)], [numbered(4)]], "t-0 has rows with offsets 1 to 9 and others, .* with 4 to 4"),
         ([[numbered(1, 5, 5)]], "t-0 has two rows with offset 5"),
-        ([[numbered(0)]], "t-0 ends at offset 1, but rows have offsets from 0 on"),
+        ([[numbered(0)]], "t-0 ends at offset 1, but the rows begin at offset 0"),
         ([[{"value": [b"x"], "offset": [-1]}]], "offset"),
     ],
 )

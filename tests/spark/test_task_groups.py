@@ -148,7 +148,7 @@ def test_a_shared_file_that_is_truncated(job: Callable[..., Job], joins: bool) -
     if joins:  # nobody needs the file
         assert one.commit(*messages) == [] and sorted(one.values()) == expected(0, 1)
         return
-    with pytest.raises(recordpress.StorageError, match=f"wrote {len(data)} bytes here, and {len(data) - 1} are there"):
+    with pytest.raises(recordpress.StorageError, match=f"{len(data)} bytes here, but the file has {len(data) - 1}"):
         one.writer.commit(messages)
 
 

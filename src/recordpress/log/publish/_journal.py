@@ -44,12 +44,12 @@ class PlannedSegment(NamedTuple):
 
     @property
     def is_alone(self) -> bool:
-        """Whether it keeps the file and the indexes of one staged segment, but for its offsets."""
+        """Whether the segment keeps the file and indexes of one staged segment, perhaps with other offsets."""
         return len(self.staged) == 1 and self.staged[0].has_indexes
 
     @property
     def is_final(self) -> bool:
-        """Whether it keeps them as they are."""
+        """Whether the segment keeps that file and those indexes unchanged."""
         return self.is_alone and self.staged[0].first_offset == self.base_offset
 
     @property
@@ -58,7 +58,7 @@ class PlannedSegment(NamedTuple):
 
 
 class PlannedFile(NamedTuple):
-    """File that an attempt of a task made for the partition, with its name and size."""
+    """File that an attempt of a task wrote for the partition, with its name and size."""
 
     attempt: str
     name: str
@@ -67,8 +67,8 @@ class PlannedFile(NamedTuple):
 
 @dataclass(slots=True)
 class PlannedPartition:
-    """Partition that a job changes: its end before (None of a new one), the names of the files to replace, and its
-    segments in order; or finished files for it."""
+    """Partition that a job changes: its end before the job (None for a new partition), the names of the files to
+    replace, and its segments in order; or finished files for it."""
 
     directory: str
     end: int | None = None
@@ -91,8 +91,8 @@ class Journal:
     name: str = JOURNAL
 
     def write(self, partitions: Iterable[PlannedPartition]) -> None:
-        """Write the journal, and read it back where it has no name yet: it is final when it has one."""
-        create = self.files.create if self.name == JOURNAL else self.files.upload  # of a task, nobody looks early
+        """Write the journal; if the store allows it, read it back before it gets its name, which makes it final."""
+        create = self.files.create if self.name == JOURNAL else self.files.upload  # nobody reads a task's file early
         with create(self.files.join(self.path, self.name)) as writer:
             write_lines(writer, self._lines(partitions))
             if (written := writer.written()) is not None:

@@ -1,8 +1,8 @@
 """Execution of a journal: staged segments get their offsets, sidecar files and names.
 
-Large staged segments keep their files. On a local disk a few bytes are written into each of them, and it is renamed. In
-a store a task has written the final bytes, which the store copies. Small ones that no task joined are joined: on a
-local disk after the journal, in a store before it, to the job's directory ``ready``.
+Large staged segments keep their files. On a local disk, a few bytes are written into each of them, and it is renamed.
+In a store, a task has written the final bytes, which the store copies. Small segments that no task joined are joined:
+on a local disk after the commit, in a store before it, in the job's directory ``ready``.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _replace(files: FileSystem, target: str, job: str, partition: PlannedPartiti
 
 
 def _remember(files: FileSystem, target: str, write_id: str, batch_id: int | None) -> None:
-    """Record the write, so that it is not repeated. For a stream the latest batch is enough."""
+    """Record the write, so that it is not repeated. For a stream, the latest batch is enough."""
     if batch_id is None:
         ids = [one for one in written_ids(files, target) if one != write_id]
         files.write_file(files.join(target, WRITES), json.dumps([*ids, write_id][-_MOST_IDS:]).encode())
@@ -130,7 +130,7 @@ def _remove(files: FileSystem, target: str, journal: Journal) -> None:
 
 
 class _Move(NamedTuple):
-    """Files that get their names by calls that send no bytes: from one path, without a suffix, to another."""
+    """Files that get their names by calls that send no bytes; `source` and `target` are paths without the suffixes."""
 
     source: str
     target: str
@@ -165,7 +165,7 @@ class _Move(NamedTuple):
 
 
 def _move_of(files: FileSystem, source: str, place: str, segment: PlannedSegment, there: set[str]) -> _Move:
-    """Return the move of a segment and its indexes to a partition's directory, which has some files."""
+    """Return the move of a segment and its indexes to a partition's directory; `there` has the names of its files."""
     name = f"{segment.base_offset:020}"
     suffixes = (*INDEX_SUFFIXES, LOG_FILE_SUFFIX)
     return _Move(source, files.join(place, name), suffixes, segment.bytes, name + LOG_FILE_SUFFIX in there)
@@ -235,7 +235,7 @@ class _Partition:
         self._directory = files.join(ready, partition.directory)
 
     def prepare(self) -> None:
-        """Write what the tasks for a store could not write: joined segments, and what is not a segment."""
+        """Write the files of a store that tasks could not write: joined segments, and files next to segments."""
         self._files.make_directory(self._directory)
         for segment in self._partition.segments:
             if not segment.is_final:
@@ -256,7 +256,7 @@ class _Partition:
         self._end(_snapshot_names(self._partition))
 
     def _end(self, snapshots: list[str]) -> None:
-        """Write the producers at the end of the log, to which new batches add nothing, and the epochs of a new log."""
+        """Write the producers' states at the log's end, which new batches do not change, and a new log's epochs."""
         if (producers := self._producers()) is not None:
             for name in snapshots:
                 self._write(name, snapshot_bytes(producers))
@@ -278,7 +278,7 @@ class _Partition:
         self._files.write_file(self._files.join(self._directory, name), data)
 
     def _rename(self, segment: PlannedSegment, there: set[str]) -> None:
-        """Rename a staged segment, with its offsets written into it, and its indexes, which count from its first
+        """Write offsets into a staged segment, and rename it and its indexes, whose offsets are relative to its first
         offset."""
         [staged] = segment.staged
         source = self._files.join(self._journal.path, staged.stem)

@@ -1,7 +1,7 @@
-"""Offsets for batches that were written without those of the log.
+"""Assignment of log offsets to batches that were written without them.
 
-All other offsets of a v2 batch count from its base offset, which the checksum does not cover. So a batch becomes part
-of a log when its offset there is written into it, without decompression.
+All other offsets of a v2 batch are relative to its base offset, which the checksum does not cover. So a batch becomes
+part of a log when its base offset is overwritten, without decompression.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Stamp:
         self.position = 0
 
     def stamped(self, file: FileRecords, staged: StagedSegment) -> Iterator[tuple[memoryview, bytearray]]:
-        """Yield the chunks of the file, each unchanged and with its offsets."""
+        """Yield each chunk of the file twice: unchanged, and with its new offsets."""
         shift = 0 if staged.has_offsets else self.next_offset - staged.first_offset
         for _, chunk in file.chunks():
             data = bytearray(chunk)

@@ -3,12 +3,12 @@
 ::
 
     lock ──► finish or delete other jobs ──► plan ──► journal ──► roll forward ──► _SUCCESS
-                                                └─► in a store: all files first, and a commit after the journal
+                                                              └─► in a store, first: remaining files, then a commit
 
 Rolling a journal forward is idempotent: it is repeated until it succeeds.
 
-On a local disk the lock ends with its process, and the journal is the commit. In a store the lock is a lease, which a
-job can lose without a notice while it waits. So all its writes are fenced, and its commit is the next of a numbered
+On a local disk, the lock ends with its process, and the journal is the commit. In a store, the lock is a lease, which
+a job can lose without notice while it waits. So all its writes are fenced, and its commit is the next of a numbered
 series of files: only one job can create it (_commits).
 """
 
@@ -90,8 +90,8 @@ def commit_staged(
     """Add the segments of a job to the log: all of them, or none; return the changes, or [] if the job was committed
     before.
 
-    Segments of a partition are in the order of their records, unless they have offsets; those without offsets follow
-    those with offsets. Small ones that no task `joined` are joined here up to `segment_bytes`. With `overwrite` they
+    Segments of a partition are in the order of their records, unless they have offsets; segments without offsets
+    follow the others. Small segments that no task `joined` are joined here up to `segment_bytes`. With `overwrite` they
     replace all partitions of their topics or of the log; a job without segments replaces nothing. `write_id` names the
     job, or with `batch_id` the stream: nothing is written if that job, that batch or a later one was committed.
     """
@@ -129,7 +129,7 @@ def commit_staged(
 
 
 def settle(stage: Stage) -> None:
-    """Finish the committed jobs that were killed, and delete what others left, before a job lists the log dir."""
+    """Finish committed jobs that were killed, and delete what other jobs left, before a job lists the log dir."""
     check_target(stage.files, stage.target)
     with _locked(stage) as stage:
         _settle(stage, last_commit(stage.files, stage.target))
@@ -166,7 +166,7 @@ def _check_merged(stage: Stage, merged: Sequence[MergedSegment]) -> None:
             for name, size in one.files.items():
                 if name not in made or made[name].size != size:
                     gone = files.url(files.join(stage.path, one.attempt, name))
-                    raise StorageError("a task wrote this file, and it is gone or has another size", file=gone)
+                    raise StorageError("a task wrote this file, but it is gone or has another size", file=gone)
             for name, state in one.replaced.items():
                 if name not in there or (there[name].size, there[name].modified) != state:
                     raise StorageError(
@@ -209,7 +209,7 @@ def _was_written(stage: Stage, write_id: str, batch_id: int | None) -> bool:
 
 
 def withdraw(stage: Stage) -> None:
-    """Delete a job's directory, unless it was committed: then the next commit finishes it."""
+    """Delete a job's directory, unless the job was committed: then the next job finishes it."""
     if not is_committed(stage.files, stage.path, last_commit(stage.files, stage.target)):
         stage.clear()
 
@@ -258,7 +258,7 @@ def _locked(stage: Stage) -> Iterator[Stage]:
 def _enter(
     held: ExitStack, stage: Stage, lock: Callable[[], AbstractContextManager[_Held]], wait: Callable[[], None]
 ) -> _Held:
-    """Enter a lock, and wait for other jobs as long as they live."""
+    """Enter a lock, after waiting for other jobs as long as they live."""
     reported = -_REPORTED_EVERY
     while True:
         try:
@@ -309,7 +309,7 @@ def _finish(files: FileSystem, target: str, path: str) -> None:
         journal = read_journal(files, path)
         if journal is not None:  # otherwise the directory was being deleted
             roll_forward(files, target, journal)
-            files.delete(files.join(path, JOURNAL))  # first: without its other files, it would be done again
+            files.delete(files.join(path, JOURNAL))  # first: without its other files, the journal would be repeated
         files.delete_directory(path)
     except (RecordpressError, OSError) as error:
         error.add_note(
@@ -335,14 +335,14 @@ def _check_staged(stage: Stage, staged: Sequence[StagedSegment]) -> None:
             for suffix in INDEX_SUFFIXES if one.has_indexes else ():
                 if stem + suffix not in there:
                     raise StorageError(
-                        "a task wrote this file, and it is gone",
+                        "a task wrote this file, but it is gone",
                         file=stage.files.url(stage.files.join(stage.path, one.stem + suffix)),
                     )
             size = there.get(stem + LOG_FILE_SUFFIX, -1)
             if size != one.end and not (one.is_shared and size is not None and size > one.end):
                 raise StorageError(
-                    f"a task wrote {one.end} bytes here, and "
-                    + ("the file is gone" if size == -1 else f"{size} are there"),
+                    f"a task wrote {one.end} bytes here, but "
+                    + ("the file is gone" if size == -1 else f"the file has {size}"),
                     file=stage.files.url(stage.files.join(stage.path, one.file)),
                 )
 
@@ -366,15 +366,15 @@ def _places(staged: Sequence[StagedSegment], joined: Sequence[JoinedSegment]) ->
 
 
 def with_ends(stage: Stage, topic: str | None) -> Stage:
-    """Return a stage that knows where the partitions of a topic, or of all, end: its tasks choose offsets from there
-    on. A partition that cannot be read is left to the commit."""
+    """Return a stage with the end offsets of the partitions of a topic, or of all topics: its tasks choose offsets
+    after them. A partition that cannot be read is left to the commit."""
     names = [one for one in _partitions_of(stage.files, stage.target) if topic in (None, one.rpartition("-")[0])]
     return replace(stage, ends=_ends(stage, names, complete=False))
 
 
 def _ends(stage: Stage, directories: Iterable[str], *, complete: bool) -> dict[str, int]:
-    """Return the end offsets of existing partitions by directory; raise an error for an end that is not `complete`, or
-    leave out the partition."""
+    """Return the end offsets of existing partitions by directory; with `complete`, raise an error for a damaged or
+    truncated end, otherwise leave out partitions that cannot be read."""
     files = stage.files
 
     def look(name: str) -> int | None:
@@ -397,7 +397,7 @@ def _end_of(files: FileSystem, directory: str, complete: bool) -> int | None:
 
 
 def _replaced(stage: Stage, staged: Sequence[StagedSegment], overwrite: Scope | None) -> dict[str, list[str]]:
-    """Return the names of the files that a job replaces by partition directory."""
+    """Return the names of the files that a job replaces, by partition directory."""
     if overwrite is None or not staged:
         return {}
     files, topics = stage.files, {one.topic for one in staged}
@@ -421,7 +421,7 @@ def _partitions_of(files: FileSystem, target: str) -> list[str]:
 
 
 def _files_of(files: FileSystem, directory: str) -> list[str]:
-    """Return the names of Kafka's files in a partition's directory; none of another directory."""
+    """Return the names of Kafka's files in a partition's directory; [] for another directory."""
     names = [info.name for info in files.list(directory) if info.is_file and not info.is_link]
     return [name for name in names if _is_kafkas(name)] if any(map(SEGMENT_FILE.fullmatch, names)) else []
 
@@ -446,7 +446,7 @@ def _plan(
         ordered, end = places.get(name, []), ends.get(name, 0)
         if ordered and ordered[0].has_offsets and ordered[0].first_offset < end:
             raise InvalidArgumentError(
-                f"{name} ends at offset {end}, but rows have offsets from {ordered[0].first_offset} on", field="offset"
+                f"{name} ends at offset {end}, but the rows begin at offset {ordered[0].first_offset}", field="offset"
             )
         planned = PlannedPartition(name, ends.get(name), old.get(name, []))
         planned.segments += segments_of(ordered, end, segment_bytes, is_local)

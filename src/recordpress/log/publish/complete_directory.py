@@ -1,7 +1,7 @@
 """Directories of files that appear complete, with ``_SUCCESS``, or not at all.
 
-On a local disk the files are written to a hidden directory. An object store cannot rename: there they get their final
-names, and a marker makes readers ignore them until the end. The next call removes the files of a killed one.
+On a local disk, the files are written to a hidden directory. An object store cannot rename: there they get their final
+names, and a marker makes readers ignore them until the end. The next call removes the files of a killed call.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@
 
 Listings of object stores show all earlier writes (S3 since 2020), so at least one of two calls sees the other; both may
 be refused. The lease of a killed call expires when it is old by the store's clock, or when it came from this system
-and its process has ended. The object is written once: a late renewal, which writes another one next to it, cannot bring
-it back after another call deleted it.
+and its process has ended. The object is written once: a late renewal, which writes another object next to it, cannot
+bring it back after another call deleted it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _held(files: FileSystem, path: str, target: str) -> HeldError:
 @contextmanager
 def lease(files: FileSystem, directory: str, target: str, counts_for: float = 0.0) -> Iterator[Fence]:
     """Hold a lease in `directory` for work on `target`; yield the fence for that work, whose file disappears with the
-    lease, and whose checks count for some seconds."""
+    lease, and whose checks count for `counts_for` seconds."""
     own = Fence(files.join(directory, f"{_PREFIX}{uuid4().hex}"), counts_for)
     stop = Event()
     files.make_directory(directory)
@@ -87,7 +87,7 @@ def lease(files: FileSystem, directory: str, target: str, counts_for: float = 0.
 
 
 def wait_for_others(files: FileSystem, directory: str) -> None:
-    """Wait until no call holds a lease in `directory`, or the holder does not renew it any more."""
+    """Wait until no call holds a lease in `directory`, or the holder no longer renews it."""
     seen: dict[str, float | None] = {}
     since = time.monotonic()
     while time.monotonic() - since < COUNTS_FOR:
@@ -98,7 +98,7 @@ def wait_for_others(files: FileSystem, directory: str) -> None:
         if times != seen:
             seen, since = times, time.monotonic()
         time.sleep(_LOOK_EVERY)
-    time.sleep(random.uniform(0.0, _LOOK_EVERY))  # two that begin at the same moment refuse each other
+    time.sleep(random.uniform(0.0, _LOOK_EVERY))  # two calls that begin at the same moment refuse each other
 
 
 def _renew(files: FileSystem, own: Fence, stop: Event, renewed: float) -> None:
@@ -111,7 +111,7 @@ def _renew(files: FileSystem, own: Fence, stop: Event, renewed: float) -> None:
             files.info(own.path)
             files.write_file(own.path + _RENEWED, owner_bytes(os.getpid()))
             renewed = begun
-        except FileNotFoundError:  # another call works
+        except FileNotFoundError:  # another call took over
             break
         except OSError:
             pass  # the next attempt may succeed before the lease expires
@@ -156,7 +156,7 @@ def _seconds(now: float | None, info: FileInfo | None) -> float | None:
 
 
 def _is_over(files: FileSystem, path: str) -> bool:
-    """Return whether a lease is gone, or its process on this system; False if it cannot be read now."""
+    """Return whether a lease is gone, or its process on this system has ended; False if it cannot be read now."""
     try:
         return bool(is_gone(read_owner(files, path)))
     except FileNotFoundError:
@@ -174,7 +174,7 @@ def owner_bytes(process: int) -> bytes:
 
 
 def read_owner(files: FileSystem, path: str) -> dict[str, Any] | None:
-    """Read a file that names a process; return None for another file."""
+    """Read a file that names a process; return None if it has other content."""
     with files.open(path) as file:
         data = file.read_at(0, min(file.size, _LARGEST))
     with suppress(ValueError, RecursionError):
@@ -184,7 +184,7 @@ def read_owner(files: FileSystem, path: str) -> dict[str, Any] | None:
 
 
 def is_gone(owner: dict[str, Any] | None) -> bool | None:
-    """Return whether a process has ended; None if it is of another system, or unknown."""
+    """Return whether a process has ended; None if it is on another system, or unknown."""
     system, process = (owner or {}).get("system"), (owner or {}).get("process")
     if not system or system != system_id() or not isinstance(process, int):
         return None
@@ -211,7 +211,7 @@ def _holder(files: FileSystem, path: str, seconds: float | None) -> str:
 
 
 def system_id() -> str:
-    """Identify the system in which a process id is valid: the boot of a Linux kernel and its namespace, or ''."""
+    """Return the id of the system in which a process id is valid: Linux's boot id and PID namespace; '' if unknown."""
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
             return f"{file.read().strip()} {os.readlink('/proc/self/ns/pid')}"

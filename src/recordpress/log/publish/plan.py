@@ -1,4 +1,4 @@
-"""The segments that staged ones become: their order, their offsets, and which of them are joined."""
+"""Plan of the segments to publish: their order and offsets, and which staged segments are joined."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recordpress.log.publish.staging import StagedSegment
 
 
 class JoinedSegment(NamedTuple):
-    """A staged segment with the batches of others: the name of the first, how many, and a digest of their names."""
+    """A staged segment that joins others: the name of the first, their number, and a digest of their names."""
 
     segment: StagedSegment
     attempt: str
@@ -23,7 +23,7 @@ class JoinedSegment(NamedTuple):
 
     @classmethod
     def of(cls, segment: StagedSegment, parts: Sequence[StagedSegment]) -> JoinedSegment:
-        """Describe the segment that has the batches of these."""
+        """Describe the segment that has the batches of `parts`."""
         return cls(segment, parts[0].attempt, parts[0].number, len(parts), _digest(parts))
 
 
@@ -59,10 +59,10 @@ def in_order(name: str, staged: Sequence[StagedSegment]) -> list[StagedSegment]:
         one, other = given[number - 1], given[number]
         if other.first_offset < one.next_offset:
             raise InvalidArgumentError(
-                f"{name} has rows with offsets {one.first_offset} to {one.next_offset - 1} and others, of another task "
-                f"or another place, with {other.first_offset} to {other.next_offset - 1}: an offset is there twice, "
-                'or rows are not in order, which df.repartition("topic", "partition").sortWithinPartitions("offset") '
-                "brings them into",
+                f"{name} has rows with offsets {one.first_offset} to {one.next_offset - 1} and others, of the same "
+                f"or another task, with {other.first_offset} to {other.next_offset - 1}: an offset occurs twice, "
+                "or rows are out of order; sort them with "
+                'df.repartition("topic", "partition").sortWithinPartitions("offset")',
                 field="offset",
             )
     return given + [one for one in staged if not one.has_offsets]
@@ -71,10 +71,10 @@ def in_order(name: str, staged: Sequence[StagedSegment]) -> list[StagedSegment]:
 def segments_of(
     ordered: Sequence[StagedSegment], end: int, segment_bytes: int, is_local: bool
 ) -> Iterator[PlannedSegment]:
-    """Yield the segments of a partition that ends at `end`: staged ones with indexes alone, the others joined.
+    """Yield the segments to add to a partition that ends at `end`: staged segments with indexes alone, others joined.
 
-    One with indexes keeps the offsets that its task chose if these come after the offsets of the segments before it.
-    Otherwise it gets the next ones on a local disk, and is joined in a store.
+    A segment with indexes keeps the offsets that its task chose if they come after the offsets of earlier segments.
+    Otherwise it gets the next offsets on a local disk, and is joined in a store.
     """
     run: list[StagedSegment] = []
     base = size = 0

@@ -6,16 +6,16 @@
     driver      commit_staged: offsets ──► journal ──► offsets and names of all files                 commit_staged
 
 A task does not know how many records other tasks have. So the driver finds the ends of the partitions first, and each
-task numbers its records from a place of its own after them. Only the names of its segments are missing then, and the
-log leaves out offsets between tasks. The last task of a group joins the small segments of all, with consecutive offsets
-(task_group). If another job took the place in the meantime, a file on a local disk gets other offsets, which lie
-outside of the checksums of batches; an object cannot be changed, and the driver joins it with others.
+task numbers its records from a separate offset after them. Its segments then lack only their names, and the log skips
+offsets between tasks. The last task of a group joins the small segments of all, with consecutive offsets (task_group).
+If another job used these offsets in the meantime, a file on a local disk gets other offsets, which the checksums of
+batches do not cover; an object cannot be changed, so the driver joins it with others.
 
 Small segments of a task share a file. A staged segment is read back before it counts. Only the segments that tasks
 report to the driver are committed; segments of failed and duplicate attempts are deleted with the job's directory.
 
-The journal is the commit. Before it exists, the next job deletes the staged segments; afterwards the next job finishes
-the commit.
+The journal is the commit, or in a store a file that follows it. Before the commit, the next job deletes the staged
+segments; after it, the next job publishes them.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def is_small(size: int) -> bool:
 
 
 class StagedSegment(NamedTuple):
-    """Consecutive batches of one partition, named by the attempt of a task and a number: a file of the job, or from
-    `position` on in the attempt's `SharedFile`. The task chose the offsets unless the records have offsets
-    (`has_offsets`). Large ones have indexes."""
+    """Consecutive batches of one partition, named by the attempt of a task and a number: a file of the job, or a
+    part of the attempt's `SharedFile` that begins at `position`. The task chose the offsets unless the records have
+    offsets (`has_offsets`). Large segments have indexes."""
 
     topic: str
     partition: int
@@ -90,30 +90,30 @@ class StagedSegment(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where its bytes end in its file."""
+        """Position in the file at which the segment's bytes end."""
         return max(self.position, 0) + self.bytes
 
     @property
     def stem(self) -> str:
-        """Its path in the job's directory, and that of its indexes, without a suffix."""
+        """Path of the segment and its indexes in the job's directory, without a suffix."""
         if self.is_shared:
             return _shared_stem(self.attempt)
         return stem_of(self.attempt, self.topic, self.partition, self.number)
 
     @property
     def file(self) -> str:
-        """Its path in the job's directory."""
+        """Path of the segment's file in the job's directory."""
         return self.stem + LOG_FILE_SUFFIX
 
     def opened(self, files: FileSystem, job: str) -> RandomAccessFile:
-        """Open its bytes in the directory of its job."""
+        """Open the segment's bytes in the directory of its job."""
         file = files.open(files.join(job, self.file))
         return FilePart(file, self.position, self.end) if self.is_shared else file
 
 
 class MergedSegment(NamedTuple):
-    """A segment that replaces neighbouring ones of a partition: the attempt of a task that wrote it, the sizes of its
-    files, the sizes and times of the segments when they were listed, and the names of other files that go with them."""
+    """A segment that replaces neighbouring segments of a partition: the attempt that wrote it, the sizes of its files,
+    the sizes and times of the old segments when they were listed, and the names of other files to delete with them."""
 
     directory: str
     attempt: str
@@ -133,7 +133,7 @@ def stem_of(attempt: str, topic: str, partition: int, number: int) -> str:
 
 @dataclass(frozen=True)
 class Stage:
-    """The staging directory of a job in a log dir, and the process that ends with the job."""
+    """The staging directory of a job in a log dir, and the process with which the job ends."""
 
     files: FileSystem
     target: str
@@ -143,12 +143,12 @@ class Stage:
 
     @classmethod
     def new(cls, files: FileSystem, target: str, process: int | None = None) -> Stage:
-        """Return a stage for a job of a process, by default the one that runs Spark's driver, the parent of this
-        one."""
+        """Return a stage for a job of a process, by default the process of Spark's driver, an ancestor of this
+        process."""
         return cls(files, target, uuid4().hex, owner_bytes(process or _driver()))
 
     def of_stream(self, stream: str) -> Stage:
-        """Return a stage for a batch of a stream, which is named by a UUID; a stream writes one batch at a time."""
+        """Return a stage for a batch of a stream, whose name is a UUID; a stream writes one batch at a time."""
         return replace(self, job=f"{UUID(stream)}.{self.job}")
 
     def replaces(self, job: str) -> bool:
@@ -176,11 +176,11 @@ class Stage:
         return name
 
     def touch(self) -> None:
-        """Show that the job lives, to jobs on other hosts: they delete the directory of a job that is idle for long."""
+        """Show jobs on other hosts that this job is alive: they delete the directory of a job that is idle for long."""
         self.name_owner("waiting")
 
     def name_owner(self, name: str, *directory: str) -> None:
-        """Write a file that names the process: each attempt its own, as some stores limit how often one changes."""
+        """Write a file that names the process; a new file for each attempt, as some stores limit changes to a file."""
         path = self.files.join(self.path, *directory)
         for left in reversed(range(_TRIES)):
             self.files.make_directory(path)
@@ -209,7 +209,7 @@ def is_dead(files: FileSystem, path: str) -> bool | None:
 
 
 def _driver() -> int:
-    """Return the id of the nearest Java ancestor of this process, or of its parent."""
+    """Return the process id of the nearest Java ancestor, or of the parent if no ancestor is Java."""
     process = parent = os.getppid()
     while process > 1:
         try:
@@ -225,7 +225,7 @@ def _driver() -> int:
 
 
 class SharedFile:
-    """The small segments of an attempt, one after the other: a file of each would cost more than its bytes."""
+    """File of an attempt's small segments, one after the other: separate files would cost more than their bytes."""
 
     def __init__(self, stage: Stage, attempt: str) -> None:
         self._files = stage.files
@@ -256,7 +256,7 @@ class SharedFile:
 
 
 def _publish(writer: Writer, files: FileSystem, path: str, size: int, checksum: int, *, is_joined: bool) -> None:
-    """Publish a file, read back and compared with its checksum, unless the commit reads it in a store anyway."""
+    """Publish a file; first compare it with its checksum, unless it is in a store and the commit reads it anyway."""
     if is_joined and not isinstance(files, LocalFileSystem):
         writer.publish()
     else:
@@ -265,7 +265,7 @@ def _publish(writer: Writer, files: FileSystem, path: str, size: int, checksum: 
 
 class StagedPartition:
     """Segments of one attempt of a task for one partition; a segment ends before it exceeds `segment_bytes`. Batches
-    get offsets from `next_offset` on; with None, the records have offsets."""
+    get offsets from `next_offset`; if it is None, the records have offsets."""
 
     def __init__(
         self,
@@ -301,7 +301,7 @@ class StagedPartition:
         return self._writer is not None
 
     def write(self, batch: bytes, shared: SharedFile | None = None) -> None:
-        """Append one batch of magic 2; a segment that begins with it is in a shared file, if there is one, until
+        """Append one batch of magic 2; if a segment begins with it, the segment is written to `shared`, if given, until
         `close`."""
         header = read_header(batch)
         base = header.base_offset if self._has_offsets else self._next
@@ -344,7 +344,7 @@ class StagedPartition:
         return files.upload(self._path + LOG_FILE_SUFFIX)
 
     def close(self) -> None:
-        """End the segment, and its file if it has its own; write the indexes of one that is not joined."""
+        """End the segment, and its file unless it is shared; write the indexes if the segment is not joined later."""
         writer, self._writer = self._writer, None
         if writer is None:
             return

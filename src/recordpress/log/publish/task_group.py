@@ -11,10 +11,10 @@ except earlier joined segments with more bytes than the rest. It takes its turn 
 these segments. If two tasks end at the same time, one succeeds, and the other frees its place. Then it waits a little
 for the next task to begin, and leaves the join to that one. While it has its turn, it counts as running, so that others
 leave the join to it; therefore it looks again at the end. Where tasks run one after another, each would wait in vain
-and join everything again: after some joins nobody waits, and joined segments are joined again only with as many bytes
-as they have. The driver uses a joined segment if tasks reported exactly the segments in it. It joins the others itself:
-groups with few bytes, up to `segment.bytes`; groups in which a task died; and groups that joined their segments before
-one of their tasks was repeated.
+and join everything again: after some joins no task waits, and joined segments are joined again only with at least as
+many new bytes. The driver uses a joined segment if tasks reported exactly the segments in it. It joins all others: in
+groups with few bytes, up to `segment.bytes`; in groups in which a task died; and in groups that joined their segments
+before one of their tasks was repeated.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from recordpress.log.publish.staging import KEPT_BYTES, OWNER, Stage, StagedSegm
 _TASKS = 256  # of a group: small segments of all make one of Kafka's default segment.bytes
 _LINGER = 0.2  # seconds in which the next task of a group begins; chosen, not measured
 _LITTLE = 64 << 20  # bytes that a task may join before the last of its group ends; chosen, not measured
-_JOINS = 8  # of a group, after which its tasks are taken to run one after another; chosen, not measured
+_JOINS = 8  # of a group, after which its tasks are assumed to run one after another; chosen, not measured
 _LEAST = KEPT_BYTES  # of a group: the driver joins fewer
-_AT_ONCE = 16  # partitions: small files of a store are mostly waiting
+_AT_ONCE = 16  # partitions: most time is spent waiting for small files of a store
 
 
 class TaskGroup:
-    """The group of one `attempt` of a task, with which the paths of its files in the job's directory begin.
+    """The group of an attempt of a task; paths of the attempt's files in the job's directory begin with `attempt`.
 
-    A group has one directory of small files that its tasks list, and one of segments: the driver removes two
-    directories of a group.
+    A group has one directory of small files that its tasks list, and one of segments: the driver then removes only two
+    directories per group.
     """
 
     def __init__(self, stage: Stage, task: int) -> None:
@@ -61,12 +61,12 @@ class TaskGroup:
         stage.name_owner(self._name, directory)
 
     def make_directory(self) -> None:
-        """Make the directory of the segments."""
+        """Create the directory of the segments."""
         self._files.make_directory(self._files.join(self._stage.path, self._files.parent(self.attempt)))
 
     def leave(self) -> None:
-        """Take back the name of a task that failed without a segment, and a disk's directories that nothing else needs:
-        the driver may have deleted the job before the task began."""
+        """Delete the name of a task that failed without a segment, and on a disk the directories that nothing else
+        needs: the driver may have deleted the job before the task began."""
         with suppress(FileNotFoundError):
             self._files.delete(self._files.join(self._path, self._name + OWNER))
         if isinstance(self._files, LocalFileSystem):
@@ -93,12 +93,12 @@ class TaskGroup:
 
     def _turn(self) -> list[str]:
         """Take the turn to join; return the names of the files with the segments to join, in the order of their tasks.
-        A store that cannot create exclusively lets two tasks at once do so."""
+        In a store that cannot create files exclusively, two tasks may take it at once."""
         done = self._left_to_join()
         return done if done and self._create(done, "turn") else []
 
     def _create(self, done: Sequence[str], what: str) -> bool:
-        """Say what becomes of these files; return whether no other task did."""
+        """Record what becomes of these files; return False if another task did so before."""
         try:
             self._files.create_new(self._files.join(self._path, f"{_range(done)}.{what}"), b"")
         except FileExistsError:
@@ -107,7 +107,7 @@ class TaskGroup:
 
     def _left_to_join(self, own: Sequence[str] = ()) -> list[str]:
         """Return the names of the files to join now, in the order of their tasks. Earlier joined segments with more
-        bytes are left out, and all while another task is running or has its turn."""
+        bytes are left out, and everything while another task is running or has its turn."""
         begun, names, made = self._names()
         turns = made["turn"] - made["joined"] - made["left"] - ({_range(own)} if own else set())
         size = sum(map(_size, names))
@@ -128,7 +128,7 @@ class TaskGroup:
 
     def _names(self) -> tuple[set[str], list[str], dict[str, set[str]]]:
         """Return the numbers of the tasks that began, the names of the files with segments in the order of their tasks,
-        and the ranges of them by what became of them."""
+        and the names of ranges of these files by what became of them."""
         begun, done, made = set[str](), dict[str, str](), defaultdict[str, set[str]](set)
         for info in sorted(self._listed(), key=lambda info: info.modified or 0.0):  # a task's latest attempt counts
             stem, _, kind = info.name.rpartition(".")
@@ -141,7 +141,7 @@ class TaskGroup:
         return begun, [done[task] for task in sorted(done, key=int)], made
 
     def _listed(self) -> list[FileInfo]:
-        with suppress(FileNotFoundError):  # another job took this one for dead
+        with suppress(FileNotFoundError):  # another job mistook this job for a dead one
             return self._files.list(self._path)
         return []
 
@@ -176,7 +176,7 @@ class TaskGroup:
         segment_bytes: int,
         interval: int,
     ) -> Iterator[JoinedSegment]:
-        """Join the small segments of a partition that follow each other; `task` is the first that wrote some."""
+        """Join consecutive small segments of a partition; `task` is the first task that wrote some of them."""
         topic, partition = staged[0][:2]
         first = self._stage.first_offset(topic, partition, task)
         with suppress(InvalidArgumentError):  # which the commit raises
@@ -201,13 +201,13 @@ class TaskGroup:
 
 
 def _range(names: Sequence[str]) -> str:
-    """Return the name of files that follow each other: the first task, their number, and a hexadecimal digest."""
+    """Return the name of a range of consecutive files: the first task, their number, and a hexadecimal digest."""
     digest = hashlib.sha256("\n".join(names).encode()).hexdigest()
     return f"{_task(names[0])}.{len(names)}.{digest}"
 
 
 def _found(ranges: Iterable[str], names: Sequence[str]) -> list[tuple[int, int]]:
-    """Return where ranges begin in the names, and how many names they have, in this order."""
+    """Return where each range begins in the names, and how many names it has, in order."""
     at = {_task(name): number for number, name in enumerate(names)}
     found = list[tuple[int, int]]()
     for one in ranges:
@@ -224,7 +224,7 @@ def _task(name: str) -> str:
 
 
 def _size(name: str) -> int:
-    """Return the bytes in the name of a file."""
+    """Return the number of bytes in the name of a file."""
     return int(name.split(".")[-2])
 
 

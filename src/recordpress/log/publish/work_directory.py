@@ -57,7 +57,7 @@ class WorkDirectory:
         sync_directory(Path(self.target).parent)
 
     def clear(self) -> None:
-        """Remove all entries; but in a store nothing, where the manifest lets the next call overwrite them."""
+        """Remove all entries, except in a store, where the manifest lets the next call overwrite them."""
         if self.path == self.target:
             return
         for entry in list(os.scandir(self.path)):
