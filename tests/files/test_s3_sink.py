@@ -337,7 +337,7 @@ def test_a_lease_that_ends(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> Non
 
         with monkeypatch.context() as patch:
             interrupted(_publish, "prepare", True, end, patch)
-            with pytest.raises(recordpress.StorageError, match="another one has taken its place"):
+            with pytest.raises(recordpress.StorageError, match="another job has taken its place"):
                 writer.commit(messages)
         writer.abort(messages)
         monkeypatch.setattr(_lease, "COUNTS_FOR", 60.0)

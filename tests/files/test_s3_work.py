@@ -354,10 +354,10 @@ def test_a_call_that_counted_as_dead_does_not_come_back(s3: S3Server, monkeypatc
         s3.client.delete_object(Bucket="logs", Key=held.path.partition("/")[2])
         monkeypatch.setattr(_lease, "RENEWED_EVERY", 0.01)
         _lease._renew(files, held, Event(), time.monotonic())
-        with pytest.raises(recordpress.StorageError, match="another one has taken its place"):
+        with pytest.raises(recordpress.StorageError, match="another job has taken its place"):
             late.publish()
         late.discard()
-        with pytest.raises(recordpress.StorageError, match="another one has taken its place"):
+        with pytest.raises(recordpress.StorageError, match="another job has taken its place"):
             fenced.delete(f"{path}/before")
     assert [key for key in s3.keys("logs") if not key.endswith("/")] == ["cold/before"]
 

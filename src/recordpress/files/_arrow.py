@@ -30,17 +30,17 @@ class ArrowFileSystem(FileSystem):
 
     @cached_property
     def _s3_client(self) -> Any:
-        """boto3's client, which takes a third of a second to make."""
+        """boto3's client, which takes a third of a second to create."""
         return s3_client(self._fs)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_s3_client"}  # each process has its own
 
     def info(self, path: str) -> FileInfo:
-        with self.errors("asking for a file", path):
+        with self.errors("looking up a file", path):
             info = _info(self._fs.get_file_info(path))
         if info.kind == "missing":
-            raise NotFoundError("there is no such file or directory", file=self.url(path))
+            raise NotFoundError("no such file or directory", file=self.url(path))
         return info
 
     def list(self, path: str) -> list[FileInfo]:
@@ -101,8 +101,8 @@ class ArrowFileSystem(FileSystem):
 
     @contextmanager
     def _missing(self, path: str) -> Iterator[None]:
-        """Raise a FileNotFoundError for what is not there: S3's copy and hdfsDelete (FileSystem.delete is false) say
-        something else."""
+        """Raise a FileNotFoundError for a missing file: S3's copy and hdfsDelete (FileSystem.delete is false) raise
+        other errors."""
         try:
             yield
         except FileNotFoundError:
@@ -114,7 +114,7 @@ class ArrowFileSystem(FileSystem):
     def make_directory(self, path: str) -> None:
         self.check_fence()
         if self._fs.type_name not in _WITHOUT_DIRECTORIES:
-            with self.errors("making a directory", path):
+            with self.errors("creating a directory", path):
                 self._fs.create_dir(path, recursive=True)
 
     def url(self, path: str) -> str:
@@ -175,9 +175,9 @@ class _ArrowFile(RandomAccessFile):
 
 
 class UploadWriter(Writer):
-    """Written under a hidden name and then moved: an upload that ends too early may leave an object, but never under
-    the name that was asked for. Object stores copy without sending the bytes again, but S3 then writes an object for
-    the directory, each time.
+    """Writer that uploads a file under a hidden name, then moves it: an upload that ends too early may leave an object,
+    but never under the requested name. Object stores copy without sending the bytes again, but S3 then writes an object
+    for the directory, each time.
     """
 
     def __init__(self, filesystem: Any, path: str, is_hidden: bool = True) -> None:

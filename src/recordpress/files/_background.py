@@ -1,4 +1,4 @@
-"""Calls in the background of their caller: one, or several at a time."""
+"""Calls in background threads: one, or several at a time."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _Result = TypeVar("_Result")
 
 
 def results(items: Iterable[_Item], work: Callable[[_Item], _Result], at_once: int) -> Iterator[tuple[_Item, _Result]]:
-    """Work on several items at a time; yield each with its result, in order; few of them wait in memory."""
-    from concurrent.futures import ThreadPoolExecutor  # it takes 5 ms, and most commands need none
+    """Process several items at a time; yield each with its result, in order, and keep few of them in memory."""
+    from concurrent.futures import ThreadPoolExecutor  # the import takes 5 ms, and most commands do not need it
 
     running: deque[tuple[_Item, Future[_Result]]] = deque()
     pool = ThreadPoolExecutor(at_once)
@@ -36,13 +36,13 @@ def results(items: Iterable[_Item], work: Callable[[_Item], _Result], at_once: i
 
 
 def for_each(items: Iterable[_Item], work: Callable[[_Item], object], at_once: int) -> None:
-    """Work on several items at a time."""
+    """Call `work` for each item, several at a time."""
     for _ in results(items, work, at_once):
         pass
 
 
 class Background(Generic[_Result]):
-    """A call by a separate thread, which ends with it."""
+    """A call in a separate thread, which ends with the call."""
 
     def __init__(self, call: Callable[[], _Result], name: str) -> None:
         self._call = call
@@ -61,8 +61,8 @@ class Background(Generic[_Result]):
             self._done.set()
 
     def wait(self) -> None:
-        """Wait for the end of the thread. A join that is interrupted takes a running thread for ended (CPython 3.11),
-        so the long part of the wait is not a join."""
+        """Wait for the end of the thread. An interrupted join may take a running thread for an ended one (CPython
+        3.11), so the long part of the wait is not a join."""
         self._done.wait()
         self._thread.join()
 

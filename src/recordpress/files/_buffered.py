@@ -9,7 +9,7 @@ _LARGEST = 8 << 20  # the latency of a request is then a small part of its time
 
 
 class Buffered(RandomAccessFile):
-    """Keeps the last chunk in memory. Chunks grow while reads go on where the last one ended."""
+    """File that keeps the last chunk in memory; chunks grow while each read continues where the last one ended."""
 
     def __init__(self, file: RandomAccessFile) -> None:
         self.name = file.name
@@ -39,5 +39,5 @@ class Buffered(RandomAccessFile):
 
 
 def buffered(file: RandomAccessFile) -> RandomAccessFile:
-    """Return a remote file as `Buffered`, and a local one as it is."""
+    """Return a remote file as `Buffered`, and a local file unchanged."""
     return Buffered(file) if file.is_remote else file

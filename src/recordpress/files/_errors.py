@@ -21,7 +21,7 @@ class ExistsError(StorageError, FileExistsError):
 
 @contextmanager
 def located(position: int, file: str | Path | None = None) -> Iterator[None]:
-    """Give an error about a part of a file its positions in the whole file."""
+    """Change positions in an error about a part of a file to positions in the whole file."""
     try:
         yield
     except RecordpressError as error:
@@ -32,7 +32,7 @@ def located(position: int, file: str | Path | None = None) -> Iterator[None]:
 
 
 def move_positions(error: RecordpressError, position: int) -> None:
-    """Give an error about data that begins at this position of a file its positions in the file."""
+    """Change positions in an error about data that begins at `position` of a file to positions in the file."""
     if error.position is not None:
         error.position += position
     if error.field_position is not None:
@@ -60,9 +60,9 @@ def storage_errors(what: str, url: str, secrets: Iterable[str] = ()) -> Iterator
     except (RecordpressError, MemoryError):
         raise
     except FileExistsError:
-        failure: StorageError = ExistsError("there is such a file", file=url)
+        failure: StorageError = ExistsError("the file exists", file=url)
     except FileNotFoundError:
-        failure = NotFoundError("there is no such file or directory", file=url)
+        failure = NotFoundError("no such file or directory", file=url)
     except Exception as error:
         text = without_secrets(f"{what} failed: {type(error).__name__}: {error}", secrets)
         failure = StorageError(text, file=url)

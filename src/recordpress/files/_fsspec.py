@@ -1,4 +1,4 @@
-"""Stores that fsspec opens: all others."""
+"""Stores that fsspec opens: all except local files and the stores of pyarrow.fs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FsspecFileSystem(FileSystem):
         self._secrets = secrets
 
     def info(self, path: str) -> FileInfo:
-        with self.errors("asking for a file", path):
+        with self.errors("looking up a file", path):
             return self._info(self._fs.info(path))
 
     def list(self, path: str) -> list[FileInfo]:
@@ -61,7 +61,7 @@ class FsspecFileSystem(FileSystem):
 
     def make_directory(self, path: str) -> None:
         self.check_fence()
-        with self.errors("making a directory", path):
+        with self.errors("creating a directory", path):
             self._fs.makedirs(path, exist_ok=True)
 
     def url(self, path: str) -> str:
@@ -108,7 +108,7 @@ class _FsspecFile(RandomAccessFile):
         self._fs = filesystem
         self._path = info.path
         if info.size is None:
-            raise StorageError("it is not a file whose size is known", file=self.name)
+            raise StorageError("it is not a file with a known size", file=self.name)
         self.size = info.size
 
     def read_at(self, position: int, length: int) -> bytes:

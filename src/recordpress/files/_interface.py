@@ -1,4 +1,4 @@
-"""Promises of a file system, wherever its bytes are.
+"""Interface of a file system, wherever its bytes are.
 
 Paths are text in the file system's own form: ``/var/kafka-logs/orders-0``, ``bucket/backup/orders-0``.
 """
@@ -24,12 +24,12 @@ from recordpress.files._errors import storage_errors
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-LISTS_AT_ONCE = 16  # calls of a store; chosen, not measured
+LISTS_AT_ONCE = 16  # concurrent calls of a store; chosen, not measured
 _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 
 def is_unfinished(name: str) -> bool:
-    """Return whether a file has such a name as a `Writer` gives it until it is published."""
+    """Return whether a name is of the form that a `Writer` gives to a file until it is published."""
     return _UNFINISHED.fullmatch(name) is not None
 
 
@@ -50,7 +50,7 @@ class FileInfo:
     modified : float | None
         Seconds since 1970.
     is_link : bool
-        A symbolic link.
+        Whether it is a symbolic link.
 
     Examples
     --------
@@ -71,12 +71,12 @@ class FileInfo:
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a file."""
+        """Whether the entry is a file."""
         return self.kind == "file"
 
     @property
     def is_directory(self) -> bool:
-        """Whether it is a directory."""
+        """Whether the entry is a directory."""
         return self.kind == "directory"
 
 
@@ -89,11 +89,11 @@ class RandomAccessFile(ABC):
     Attributes
     ----------
     name : str
-        For messages: a path or a URL.
+        Path or URL, for messages.
     size : int
-        Bytes when it was opened; bytes appended later are not read.
+        Size in bytes when the file was opened; bytes appended later are not read.
     is_remote : bool
-        Each read is a request, so reading ahead and larger chunks pay off.
+        Whether each read is a request, so that reading ahead and larger chunks pay off.
     start : int
         Where reading begins: 0 except for a part of a file.
 
@@ -113,10 +113,10 @@ class RandomAccessFile(ABC):
 
     @abstractmethod
     def read_at(self, position: int, length: int) -> bytes:
-        """Return these bytes; fewer only at the end of the file."""
+        """Return `length` bytes from `position`; fewer only at the end of the file."""
 
     def read_into(self, position: int, buffer: Buffer) -> int:
-        """Fill the buffer; returns the number of bytes, less than its size only at the end of the file."""
+        """Fill the buffer; return the number of bytes, which is below its size only at the end of the file."""
         view = memoryview(buffer).cast("B")
         data = self.read_at(position, len(view))
         view[: len(data)] = data
@@ -128,10 +128,10 @@ class RandomAccessFile(ABC):
         ...
 
     def forget(self) -> None:  # noqa: B027
-        """Let the system drop the bytes from memory: nobody reads them again, and deleting the file is cheap then."""
+        """Let the system drop the bytes from memory if nobody reads them again; deleting the file is then cheap."""
 
     def read_exactly(self, position: int, length: int) -> bytes:
-        """Return exactly these bytes, which lie before `size`.
+        """Return exactly `length` bytes, which must lie before `size`.
 
         Raises
         ------
@@ -160,7 +160,7 @@ class RandomAccessFile(ABC):
 
 
 class Writer(ABC):
-    """A new file without a name: `publish` gives it one when it is complete; otherwise nothing is left.
+    """A new file, which gets its name from `publish` when it is complete; otherwise nothing is left.
 
     A context manager: at the end the file is discarded unless it was published.
 
@@ -204,13 +204,13 @@ class Fence:
 
     def __init__(self, path: str, counts_for: float = 0.0) -> None:
         self.path = path
-        self.counts_for = counts_for  # seconds for which the writes after a check need no request of their own
+        self.counts_for = counts_for  # seconds after a check in which writes need no other check
         self._is_over = False
         self._checked = -inf
-        self._one = Lock() if counts_for else nullcontext()  # the others wait for its answer
+        self._one = Lock() if counts_for else nullcontext()  # one thread checks, the others wait for the answer
 
     def __getstate__(self) -> tuple[str, float, bool]:
-        return self.path, self.counts_for, self._is_over  # the clock and the lock are those of this process
+        return self.path, self.counts_for, self._is_over  # the clock and the lock belong to this process
 
     def __setstate__(self, state: tuple[str, float, bool]) -> None:
         made = Fence(*state[:2])
@@ -221,7 +221,7 @@ class Fence:
         self._is_over = True
 
     def check(self, files: FileSystem) -> None:
-        """Look for the file, unless it was just there; raise a StorageError without it."""
+        """Check that the file exists, unless this was just checked; raise a StorageError if it is gone."""
         try:
             with self._one:
                 if not self._is_over:
@@ -232,7 +232,7 @@ class Fence:
         except FileNotFoundError:
             self._is_over = True
         raise StorageError(
-            "it is gone: the job that this file is for has ended, or another one has taken its place",
+            "it is gone: the job that wrote this file has ended, or another job has taken its place",
             file=files.url(self.path),
         )
 
@@ -256,11 +256,11 @@ class FileSystem(ABC):
 
     @abstractmethod
     def info(self, path: str) -> FileInfo:
-        """Return the entry at a path; raise FileNotFoundError for a missing one."""
+        """Return the entry at a path; raise FileNotFoundError if it is missing."""
         ...
 
     def find(self, path: str) -> FileInfo | None:
-        """Return the entry at a path; None for a missing one."""
+        """Return the entry at a path; None if it is missing."""
         try:
             return self.info(path)
         except FileNotFoundError:
@@ -272,7 +272,7 @@ class FileSystem(ABC):
 
     def list_each(self, groups: Sequence[Sequence[str]]) -> Iterator[Listing]:
         """Yield the entries of directories in order, by several calls at a time. The directories of a group follow one
-        another in their parent: a store that lists by key needs fewer calls for it than directories."""
+        another in their parent, so a store that lists by key needs fewer calls than there are directories."""
         paths = (path for group in groups for path in group)
         return (found for _, found in results(paths, self.list, LISTS_AT_ONCE))
 
@@ -292,8 +292,8 @@ class FileSystem(ABC):
             writer.publish()
 
     def upload(self, path: str) -> Writer:
-        """Create a file as `create` does, but perhaps under its name before it is published, and next to what was left
-        of other attempts: a file in one write, or one that nobody looks for, in a directory that is swept."""
+        """Create a file as `create` does, but perhaps under its name before it is published, and without removing files
+        of other attempts: for files in one write, or files that nobody looks for, in a directory that is swept."""
         return self.create(path)
 
     def write_file(self, path: str, data: bytes) -> None:
@@ -308,8 +308,8 @@ class FileSystem(ABC):
 
     @abstractmethod
     def move(self, source: str, target: str) -> None:
-        """Give a file another name, in place of one that has it. A store copies it itself, and deletes the first: if
-        that was interrupted, it can be done again."""
+        """Give a file another name, replacing a file of that name. A store copies the file, and deletes the source: an
+        interrupted call can be repeated."""
 
     def copy(self, source: str, target: str) -> bool:
         """Copy a file inside the store; return False if the store cannot do that."""
@@ -339,10 +339,10 @@ class FileSystem(ABC):
 
     @abstractmethod
     def make_directory(self, path: str) -> None:
-        """Make a directory and its parents, unless the store has none; an existing directory is not an error."""
+        """Create a directory and its parents, unless the store has no directories; the directory may already exist."""
 
     def create_new(self, path: str, data: bytes) -> None:
-        """Create a small file; raise FileExistsError if there is one. Concurrent calls cannot both succeed on a
+        """Create a small file; raise FileExistsError if it exists. Concurrent calls cannot both succeed on a
         local disk, in S3 with boto3, and in some stores of fsspec."""
         self.check_fence()
         if self.find(path) is not None:
@@ -351,13 +351,13 @@ class FileSystem(ABC):
 
     def fenced(self, fence: Fence | None) -> Self:
         """Return the same store for a job and its tasks, which may outlive it: they publish and delete only while the
-        fence exists. None ends that. (On a local disk a renamed directory does more.)"""
+        fence exists. None removes the fence. (On a local disk, a renamed directory does more.)"""
         made = copy(self)
         made._fence = fence
         return made
 
     def check_fence(self) -> None:
-        """Raise if the job has ended.
+        """Raise an error if the job has ended.
 
         Raises
         ------

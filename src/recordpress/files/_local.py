@@ -25,7 +25,7 @@ class LocalFileSystem(FileSystem):
     """The files of this machine."""
 
     def info(self, path: str) -> FileInfo:
-        """Return the entry at a path; raise FileNotFoundError for a missing one."""
+        """Return the entry at a path; raise FileNotFoundError if it is missing."""
         return _info(path, os.path.basename(path.rstrip(os.sep)), os.lstat(path))
 
     def list(self, path: str) -> list[FileInfo]:
@@ -95,7 +95,7 @@ def _info(path: str, name: str, status: os.stat_result) -> FileInfo:
     if is_link:
         try:
             status = os.stat(path)
-        except OSError:  # it leads to nothing, in a circle, or where permission is missing
+        except OSError:  # it leads to nothing, in a circle, or to a place without permission
             return FileInfo(path, name, "missing", is_link=True)
     if stat.S_ISDIR(status.st_mode):
         return FileInfo(path, name, "directory", None, status.st_mtime, is_link)
@@ -167,7 +167,7 @@ class _LocalWriter(Writer):
         return _LocalFile(os.fspath(self._path))
 
     def _synced(self) -> bool:
-        """Wait for what `written` began; whether it did."""
+        """Wait for the sync that `written` began; return whether it began one."""
         if self._sync is None:
             return False
         self._sync.wait()  # an interrupt leaves it to `discard`

@@ -1,7 +1,7 @@
-"""Locks that hold between processes on several hosts, too: flock on their own files.
+"""Locks that also hold between processes on several hosts: flock on files that exist only for locking.
 
-Linux keeps a lock on a directory of NFS to its host, and gives an exclusive one on a file there only if the file is
-open for writing (flock(2), "NFS details"). So what is locked is always a file, and open for writing.
+On NFS, Linux keeps a lock on a directory to its host, and grants an exclusive lock on a file only if the file is open
+for writing (flock(2), "NFS details"). So only files are locked, and they are open for writing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def take(descriptor: int) -> bool:
-    """Lock a file that is open for writing, at once."""
+    """Lock a file that is open for writing, without waiting; return False if the file system has no locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -30,7 +30,7 @@ def take(descriptor: int) -> bool:
 
 @contextmanager
 def _at(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Give an error of a descriptor the path of its file."""
+    """Add the path of the file to an error about its descriptor."""
     try:
         yield
     except OSError as error:
@@ -40,8 +40,8 @@ def _at(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def only_one(path: str | os.PathLike[str], owner: bytes = b"") -> Iterator[None]:
-    """Hold the lock whose file is `path`, which exists only while it is held, and names its `owner`. Without locks in
-    the file system it holds nobody off."""
+    """Hold the lock file `path`, which exists only while the lock is held, and names its `owner`; in a file system
+    without locks, nobody is excluded."""
     descriptor = _held(path)
     if descriptor is None:
         raise BlockingIOError(errno.EAGAIN, "another process holds the lock", os.fspath(path))
@@ -51,12 +51,12 @@ def only_one(path: str | os.PathLike[str], owner: bytes = b"") -> Iterator[None]
         yield
     finally:
         with suppress(OSError):
-            os.unlink(path)  # while it is held: who gets it afterwards sees that it is not the file at the path
+            os.unlink(path)  # while it is held: the next holder sees that its file is not the one at the path
         os.close(descriptor)
 
 
 def _held(path: str | os.PathLike[str]) -> int | None:
-    """Return the lock's file, or None if another process holds it."""
+    """Return the descriptor of the locked file, or None if another process holds the lock."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o666)
         is_held = False

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FilePart(RandomAccessFile):
-    """The bytes of a file from `start` to `end`, at the positions that they have in it."""
+    """The bytes of a file from `start` to `end`, at their positions in the file."""
 
     def __init__(self, file: RandomAccessFile, start: int, end: int) -> None:
         self.name = file.name
@@ -37,7 +37,7 @@ class FilePart(RandomAccessFile):
 
 
 class JoinedFiles(RandomAccessFile):
-    """Files read as one, of which one is open at a time; each is a function that opens it, and its size."""
+    """Files read as one, with one open at a time; each is given by a function that opens it, and its size."""
 
     def __init__(self, name: str, files: Sequence[tuple[Callable[[], RandomAccessFile], int]], is_remote: bool) -> None:
         self.name = name
@@ -72,7 +72,7 @@ class JoinedFiles(RandomAccessFile):
             self._file, self._number = file, number
             if file.size != (size := self._starts[number + 1] - self._starts[number]):
                 raise CorruptRecordError(
-                    f"the file was replaced or written to: it had {size} bytes, and has {file.size}",
+                    f"the file was replaced or written to: it had {size} bytes and now has {file.size}",
                     file=file.name,
                     rule="a closed segment stays",
                 )

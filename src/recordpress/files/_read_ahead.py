@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 READ_AHEAD_BYTES = 8 << 20  # of one request: its latency is then a small part of the time that it takes
-WALK_BYTES = 1 << 20  # less than a chunk, so that the next is not waited for while the walk is in the one before
+WALK_BYTES = 1 << 20  # less than a chunk, so that a walk in one chunk does not wait for the next
 
 
 class Walked(RandomAccessFile):
     """A remote file in chunks, for one thread; the caller closes the file itself.
 
-    A walk in small steps is fetched ahead from the second chunk on, and the chunk before its position is kept. If it
-    `is_stream`, both begin at once: the next chunk is fetched with the first one, and nothing is kept.
+    Chunks of a walk in small steps are fetched ahead from the second chunk, and the chunk before its position is kept.
+    With `is_stream`, they are fetched ahead from the start, and no earlier chunk is kept.
     """
 
     is_remote = False  # what is read here is mostly in memory: nobody needs to read it ahead once more
@@ -45,7 +45,7 @@ class Walked(RandomAccessFile):
         self._chunk = chunk
         self._is_stream = is_stream
         self._chunks: deque[tuple[int, bytes]] = deque()  # each begins where the one before it ends
-        self._end = 0  # of the last
+        self._end = 0  # of the last chunk
         self._next: Background[bytes] | None = None  # the chunk that begins there
 
     def read_at(self, position: int, length: int) -> bytes:
@@ -53,7 +53,7 @@ class Walked(RandomAccessFile):
         return bytes(data[: self.read_into(position, data)])
 
     def read_into(self, position: int, buffer: Buffer) -> int:
-        """Fill the buffer, except for the end of the file."""
+        """Fill the buffer up to the end of the file; return the number of bytes."""
         view = memoryview(buffer).cast("B")[: max(self.size - position, 0)]
         end = position + len(view)
         self._move_to(position)
@@ -66,7 +66,7 @@ class Walked(RandomAccessFile):
         return len(view)
 
     def _move_to(self, position: int) -> None:
-        """Keep the chunk before the one that is there; begin again if the walk went farther than to the next."""
+        """Move to a position, and keep the chunk before it; start again if the position is beyond the next chunk."""
         kept = 0 if self._is_stream else 1
         while len(self._chunks) > kept and self._end_of(kept) <= position:
             self._chunks.popleft()
@@ -107,14 +107,14 @@ class Walked(RandomAccessFile):
             ahead.wait()
 
     def close(self) -> None:
-        """End the fetch. The file stays open: it is the caller's."""
+        """End the fetch; the caller closes the file."""
         self._chunks.clear()
         self._drop_next()
 
 
 @contextmanager
 def walked(file: RandomAccessFile, chunk: int = READ_AHEAD_BYTES) -> Iterator[RandomAccessFile]:
-    """Yield the file as a forward walk should read it: a remote one through `Walked`, others unchanged."""
+    """Yield the file as a forward walk should read it: a remote file through `Walked`, others unchanged."""
     if not file.is_remote:
         yield file
         return
@@ -123,7 +123,7 @@ def walked(file: RandomAccessFile, chunk: int = READ_AHEAD_BYTES) -> Iterator[Ra
 
 
 class SequentialFile:
-    """The bytes of a file from `start` to `end`, by `readinto`, which stops where a `chunk` ends."""
+    """File object over the bytes from `start` to `end`; `readinto` stops where a `chunk` ends."""
 
     def __init__(self, file: RandomAccessFile, start: int, end: int, chunk: int) -> None:
         self.name = file.name
@@ -146,7 +146,7 @@ class SequentialFile:
         return self._position
 
     def readinto(self, buffer: Buffer) -> int:
-        """Read the next bytes; return their number, 0 at the end."""
+        """Read the next bytes; return their number, which is 0 at the end."""
         most = self._chunk - (self._position - self._start) % self._chunk
         view = memoryview(buffer).cast("B")[: max(min(most, self._end - self._position), 0)]
         if not len(view):
@@ -158,7 +158,7 @@ class SequentialFile:
         return count
 
     def close(self) -> None:
-        """End the reading, and what is fetched ahead."""
+        """End the reading, and any fetch ahead."""
         self._end = self._position
         if isinstance(self._file, Walked):
             self._file.close()
@@ -173,7 +173,7 @@ class SequentialFile:
 def read_ahead(
     file: RandomAccessFile, start: int = 0, end: int | None = None, chunk: int = READ_AHEAD_BYTES
 ) -> SequentialFile:
-    """Return a file object over a part of a file, of which a remote one is fetched ahead; it stays open."""
+    """Return a file object over a part of a file, which is fetched ahead if it is remote, and which stays open."""
     end = file.size if end is None else min(end, file.size)
     if not file.is_remote:
         return SequentialFile(file, start, end, max(end, 1))

@@ -33,10 +33,10 @@ def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[Fi
     Parameters
     ----------
     path : str or PathLike
-        A local path; a ``file://`` URL; one of pyarrow.fs (``s3 gs abfs hdfs``, with Hadoop's ``s3a`` for ``s3``),
-        whose options may follow after ``?`` as pyarrow has them; or of any other scheme that fsspec knows.
+        A local path; a ``file://`` URL; a URL of pyarrow.fs (``s3 gs abfs hdfs``, with Hadoop's ``s3a`` for ``s3``),
+        with pyarrow's options after ``?``; or a URL with any other scheme that fsspec knows.
     filesystem : pyarrow.fs.FileSystem or fsspec.AbstractFileSystem or FileSystem, optional
-        Then `path` is a path in it, without a scheme.
+        File system to use; `path` is then a path in it, without a scheme.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[Fi
     Raises
     ------
     InvalidArgumentError
-        A scheme that nothing opens, or for which a package is missing; the message names the package.
+        Nothing opens the scheme, or the package for it is missing; the message names the package.
     StorageError
         The store cannot be reached, or refuses its options.
 
@@ -71,7 +71,7 @@ def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[Fi
 
 
 def text_of(path: str | os.PathLike[str]) -> str:
-    """Return a caller's path as text that a file's name can be."""
+    """Return a caller's path as text that is valid as the name of a file."""
     try:
         text = os.fspath(path)
     except TypeError as error:
@@ -84,7 +84,7 @@ def text_of(path: str | os.PathLike[str]) -> str:
     try:
         os.fsencode(text)
     except UnicodeEncodeError as error:
-        raise InvalidArgumentError(f"path is not text that a file can have: {error}"[:200], field="path") from error
+        raise InvalidArgumentError(f"path cannot be the name of a file: {error}"[:200], field="path") from error
     return text
 
 
@@ -101,7 +101,7 @@ def _adapted(filesystem: object) -> FileSystem:
 
         return FsspecFileSystem(filesystem)
     raise ArgumentTypeError(
-        "filesystem must be one of pyarrow.fs or of fsspec, not " + type(filesystem).__name__, field="filesystem"
+        "filesystem must be from pyarrow.fs or fsspec, not " + type(filesystem).__name__, field="filesystem"
     )
 
 
@@ -145,7 +145,7 @@ def _by_fsspec(url: str, scheme: str) -> tuple[FileSystem, str]:
     from recordpress.files._fsspec import FsspecFileSystem
 
     secrets = secrets_of(url)
-    with storage_errors("opening the store", printable(url), secrets):  # some are connected to at once
+    with storage_errors("opening the store", printable(url), secrets):  # some stores are connected to at once
         try:
             filesystem, path = fsspec.core.url_to_fs(url)
             return FsspecFileSystem(filesystem, secrets), path

@@ -44,7 +44,7 @@ def s3_client(filesystem: Any) -> Any:
             **({"signature_version": UNSIGNED} if given["anonymous"] else {}),
         ),
     )
-    # a header, as versions before 1.35 know no parameter for it
+    # a header, because versions before 1.35 have no parameter for it
     client.meta.events.register(
         "before-call.s3.PutObject", lambda params, **_: params["headers"].update({"If-None-Match": "*"})
     )
@@ -53,7 +53,7 @@ def s3_client(filesystem: Any) -> Any:
 
 
 def _without_contents(response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: Any) -> None:
-    """Take the entries out of a page before botocore parses it, for which it needs 80 microseconds each."""
+    """Take the entries out of a page before botocore parses it, which would take 80 microseconds per entry."""
     body = response_dict["body"]
     entries = body.split(b"<Contents>")[1:]
     found = [[field.search(entry) for field in _FIELDS] for entry in entries]
@@ -64,7 +64,7 @@ def _without_contents(response_dict: dict[str, Any], customized_response_dict: d
 
 
 def list_keys(client: Any, paths: Sequence[str]) -> list[Listing]:
-    """Return the entries of directories, from pages of the keys between the first one and the last."""
+    """Return the entries of directories, from listings of the keys between the first directory and the last."""
     found: dict[str, dict[str, FileInfo]] = {path: {} for path in paths}
     bucket, _, first = min(f"{path}/" for path in paths).partition("/")
     last = max(f"{path}/" for path in paths).partition("/")[2]

@@ -1,4 +1,4 @@
-"""Files that get their name when they are finished; until then they are hidden next to it.
+"""Files that get their names when they are finished; until then, they are hidden next to their targets.
 
 Each attempt has its own name, ``.<name>.<32 hex digits>``, and holds a lock on its file while it runs. A killed
 attempt's file has no lock: the next attempt at the same name removes it.
@@ -22,8 +22,8 @@ _ATTEMPT = re.compile(r"\.(.+)\.[0-9a-f]{32}", re.DOTALL)
 
 @contextmanager
 def unfinished_file(target: Path, *, sweeps: bool = True) -> Iterator[tuple[Path, FileIO]]:
-    """Open a new file next to `target` for writing; remove it at the end unless it was renamed. Whether it `sweeps`,
-    for which it lists the directory, only matters if there were other attempts at the name."""
+    """Open a new file next to `target` for writing; remove it at the end unless it was renamed. With `sweeps`,
+    list the directory first, and remove the files of dead attempts at the name."""
     if sweeps:
         _sweep(target)
     path, file = _locked_file(target)
@@ -35,7 +35,7 @@ def unfinished_file(target: Path, *, sweeps: bool = True) -> Iterator[tuple[Path
 
 
 def _sweep(target: Path) -> None:
-    """Remove the files of dead attempts at `target`, unless the file system has no locks that show who is dead."""
+    """Remove the files of dead attempts at `target`, unless the file system has no locks that show which are dead."""
     for path in _hidden(target.parent, _stem(target)):
         _remove_if_dead(path)
 
@@ -55,7 +55,7 @@ def _hidden(directory: Path, stem: str = "") -> list[Path]:
 
 
 def _remove_if_dead(path: Path) -> None:
-    """Remove a file that nobody holds the lock on."""
+    """Remove a file if no process holds its lock."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -19,16 +19,16 @@ _CHUNK_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 
 
 class ReadBack(RandomAccessFile):
-    """A file that is read from beginning to end in large chunks; no read may start before the one before it."""
+    """A file that is read from beginning to end in large chunks; no read may start before the previous read did."""
 
-    is_remote = False  # there is nothing to be read ahead
+    is_remote = False  # there is nothing to read ahead
 
     def __init__(self, file: RandomAccessFile) -> None:
         self.name = file.name
         self.size = file.size
         self._file = file
         self._checksum = 0
-        self._begin = self._end = 0  # of what is in memory
+        self._begin = self._end = 0  # positions of the bytes in memory
         self._block = bytearray(min(_CHUNK_BYTES, file.size))
 
     def read_at(self, position: int, length: int) -> bytes:
@@ -52,7 +52,7 @@ class ReadBack(RandomAccessFile):
         return self._checksum
 
     def _read_on(self, position: int) -> None:
-        """Read the next chunk, and keep the bytes in memory from a position on."""
+        """Read the next chunk, and keep the bytes in memory that begin at `position`."""
         kept = self._block[max(position - self._begin, 0) : self._end - self._begin]
         wanted = min(_CHUNK_BYTES, self.size - self._end)
         if len(self._block) < len(kept) + wanted:
@@ -67,7 +67,7 @@ class ReadBack(RandomAccessFile):
         self._end += got
 
     def close(self) -> None:
-        """Do nothing: the file is not this object's."""
+        """Do nothing: the caller closes the file."""
 
 
 def publish_checked(
