@@ -1,4 +1,4 @@
-"""One record set, explained: the verdict on it, the form of its batches, and the cost of the broker's work here."""
+"""Explanation of one record set: its verdict, the form of its batches, and the cost of the broker's work here."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from recordpress.record.header import HEADER_SIZE
 
 _BY_RELATION = {"header rewritten": REWRITTEN, "kept, tail cut": CUT, "kept": KEPT}
 _SEQUENTIAL = "0, 1, 2, ..."
-# By magic and compression: the fault that Cloudflare met, and its later form.
+# By magic and compression: the fault that Cloudflare found, and its later form.
 _DIAGNOSES = {
     (0, True): "wrong offsets in a compressed message of magic 0 cost nothing extra: a log of magic 0 holds absolute "
-    "ones, and other logs need a conversion",
+    "offsets, and other logs need a conversion",
     (1, True): "Cloudflare's case: a client that does not count offsets from 0 in compressed messages of magic 1 "
-    "(sarama before PR 1002) makes brokers compress each of them again; Kafka 2.4.0 and 2.4.1 refuse them",
+    "(sarama before PR 1002) makes brokers compress each message again; Kafka 2.4.0 and 2.4.1 reject the messages",
     (2, True): "Cloudflare's case in magic 2: a client that does not count offset deltas from 0 (sarama before PR "
-    "1015) makes brokers compress each batch again under another codec, and answer -1 under the same; where the "
-    "header's last offset delta is wrong, too, Kafka 1.1 and later refuse it",
-    (2, False): "brokers do not look at the offset deltas of an uncompressed batch: the log gets offsets twice or out "
-    "of order, unless the topic's codec has it rebuilt",
+    "1015) makes brokers compress each batch again if the topic has another codec, and answer -1 if it has the same; "
+    "if the header's last offset delta is also wrong, Kafka 1.1 and later reject the batch",
+    (2, False): "brokers ignore the offset deltas of an uncompressed batch: the log gets offsets twice or out of "
+    "order, unless the topic's codec makes brokers rebuild the batch",
 }
-_OF_RECORDS = ("offset", "sequence")  # offsets alone would come from the header
+_OF_RECORDS = ("offset", "sequence")  # without `sequence`, offsets would come from the header
 _OFFSET, _LEADER_EPOCH = slice(0, 8), slice(12, 16)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a record set lies."""
+    """Place of a record set."""
 
     position: int = 0
     file: str | None = None
@@ -63,7 +63,7 @@ def explained(
     level_of: Mapping[str, int],
     codecs: CodecRegistry | None = None,
 ) -> Iterator[ExplainedBatch]:
-    """Yield each batch of a record set, with the verdict on all of it."""
+    """Yield each batch of a record set, with the verdict on the whole set."""
     verdict = judge(records)
     batches = [] if records is None else _batches(records, codecs)
     if not batches:
@@ -109,7 +109,7 @@ def _explained(
 
 
 def _known(batch: Batch, in_log: bool, codecs: CodecRegistry | None) -> dict[str, Any]:
-    """Return the facts of the batch itself."""
+    """Return the fields that describe the batch itself."""
     codec, offsets = _codec_of(batch), _offsets_of(batch, in_log, codecs)
     shown = None if offsets is None else _shown(offsets)
     return {
@@ -134,18 +134,18 @@ def _word(verdict: Verdict, batch: Batch | None, cost: Cost) -> str:
 
 
 def _codec_of(batch: Batch) -> str | None:
-    """Return the name of the batch's codec; None if Kafka has no codec of its id."""
+    """Return the name of the batch's codec; None if its id is unknown."""
     try:
         return str(batch.compression_type)
     except RecordpressError:
         return None
 
 
-# ---- offsets inside of a batch
+# ---- offsets inside a batch
 
 
 def _offsets_of(batch: Batch, in_log: bool, codecs: CodecRegistry | None) -> list[int] | None:
-    """Return offsets as a reader sees them in a batch from 0 on. In a log, brokers make offsets of magic 0 absolute."""
+    """Return a batch's offsets as a reader counts them from 0; in a log, brokers make offsets of magic 0 absolute."""
     if batch.magic < 2 and not batch.is_compressed:
         return None
     try:
@@ -193,7 +193,7 @@ def _cost(
 
 
 def _changed(batch: Batch, stored: Batch) -> int:
-    """Compare the header after offset and leader epoch, which every broker sets."""
+    """Return the number of header bytes that differ, except in offset and leader epoch, which every broker sets."""
     before, after = (bytearray(one.data[:HEADER_SIZE]) for one in (batch, stored))
     for header in (before, after):
         header[_OFFSET] = bytes(8)
@@ -203,8 +203,8 @@ def _changed(batch: Batch, stored: Batch) -> int:
 
 
 def _payload_of(batch: Batch) -> memoryview:
-    """Return the compressed payload: the records area, or the value of a message of magic 0 or 1; empty if lengths do
-    not fit."""
+    """Return the compressed payload: the records area, or the value of a message of magic 0 or 1; empty if the message
+    is malformed."""
     if batch.magic == 2:
         return batch.payload
     with suppress(RecordpressError):
@@ -225,7 +225,7 @@ def _decompressed(batch: Batch, codecs: CodecRegistry | None) -> tuple[int, floa
 
 
 def _compress_seconds(stored: Batch, level_of: Mapping[str, int], codecs: CodecRegistry | None) -> float:
-    """Return the seconds to compress what the broker compressed, measured on the stored batch."""
+    """Return the seconds that the broker's compression takes here, measured on the stored batch."""
     codec = str(stored.compression_type)
     if codec == "none":
         return 0.0

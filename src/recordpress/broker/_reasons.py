@@ -1,8 +1,8 @@
 """Reasons for which a broker changes or rejects a batch: one table for verdicts, `recordpress explain` and the docs.
 
 A `Reason` rebuilds a batch, rewrites its header, cuts its end, or rejects it. The first four members are LogValidator's
-reasons to rebuild, bits 0 to 3 of the result of the validator in C. The others follow the order of a broker's checks.
-A `Finding` is a defect that a broker accepts and that affects consumers or operators; in C, also a bit set from bit 0.
+reasons to rebuild, bits 0 to 3 of the C validator's result. The others follow the order of a broker's checks.
+A `Finding` is a defect that a broker accepts and that affects consumers or operators; in C, it is a bit, from bit 0.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from enum import StrEnum
 REBUILD = "rebuild"  # the broker decompresses the batch and writes a new one
 REWRITE = "rewrite"  # the header changes, the records area does not
 CUT = "cut"
-REQUEST = "request"  # rejected by headers, before the log
+REQUEST = "request"  # rejected because of the headers, before the log
 APPEND = "append"  # rejected by UnifiedLog
 BATCH = "batch"  # rejected by LogValidator because of the header
 RECORDS = "records"  # rejected because of the records area
-PRODUCER = "producer"  # rejected, or answered from memory, by the state of the producer
+PRODUCER = "producer"  # rejected, or answered without being stored, because of the producer's state
 FETCH = "fetch"  # a response differs from the log
 
 
@@ -33,13 +33,13 @@ class Reason(StrEnum):
     error_code : int | None
         Error code of current brokers; 0 if the batch is accepted, None if the broker closes the connection.
     rule : str
-        A short name.
+        Short name of the rule.
     source : str
         KIP, issue or Kafka class that defines the rule.
     message : str
         Description, one sentence.
     advice : str
-        Setting of the producer or the topic that avoids it.
+        How to avoid the change or the error, such as a setting of the producer or the topic.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class Reason(StrEnum):
     BASE_OFFSET = (
         "BASE_OFFSET", APPEND, 87, "base offset", "UnifiedLog.analyzeAndValidateRecords",
         "The base offset of a client's batch must be 0.",
-        "Have the client write base offset 0; batches copied from a log have the log's.",
+        "Have the client write base offset 0; batches copied from a log keep the log's base offsets.",
     )
     BATCH_TOO_LARGE = (
         "BATCH_TOO_LARGE", APPEND, 10, "max.message.bytes", "UnifiedLog.analyzeAndValidateRecords",
@@ -201,7 +201,7 @@ class Reason(StrEnum):
     PLUGIN_NAME = (
         "PLUGIN_NAME", APPEND, 2, "plug-in name", "KIP-984",
         "The batch has a pluggable codec, and the name of its plug-in is incomplete or has invalid characters.",
-        "Have the client write the length and the name of its plug-in after the header.",
+        "Have the client write the plug-in's name, preceded by its length, after the header.",
     )
     REBUILT_TOO_LARGE = (
         "REBUILT_TOO_LARGE", APPEND, 10, "max.message.bytes after a rebuild", "UnifiedLog.append",
@@ -222,7 +222,7 @@ class Reason(StrEnum):
     )
     MIXED_MAGIC = (
         "MIXED_MAGIC", BATCH, 87, "one magic", "LogValidator.validateBatch",
-        "The magic of an entry differs from that of the first one.",
+        "The magic of an entry differs from the magic of the first entry.",
         "Have the client write one message format per request.",
     )
     OFFSET_RANGE = (
@@ -269,9 +269,9 @@ class Reason(StrEnum):
     )
     LZ4_HEADER_CHECKSUM = (
         "LZ4_HEADER_CHECKSUM", RECORDS, -1, "LZ4 header checksum", "KIP-57, Lz4BlockInputStream",
-        "The LZ4 frame's header checksum is not the one that this broker expects for the magic.",
-        "Magic 0 has the checksum over magic and descriptor, as old clients wrote it; magic 1 and 2 have the standard "
-        "one over the descriptor (recordpress.fix_lz4_header, recordpress.break_lz4_header).",
+        "The LZ4 frame's header checksum is not what this broker expects for the magic.",
+        "Magic 0 needs the checksum of old clients, over magic and descriptor; magic 1 and 2 need the standard "
+        "checksum, over the descriptor alone (recordpress.fix_lz4_header, recordpress.break_lz4_header).",
     )
     LZ4_CONTENT_SIZE = (
         "LZ4_CONTENT_SIZE", RECORDS, -1, "LZ4 content size and checksum", "KIP-57, KafkaLZ4BlockInputStream",
@@ -285,7 +285,7 @@ class Reason(StrEnum):
     )
     RECORD_STRUCTURE = (
         "RECORD_STRUCTURE", RECORDS, 87, "record layout", "DefaultRecord.readFrom",
-        "A record is malformed: a length, a varint or a header ends after the record, or the record has extra bytes.",
+        "A record is malformed: a field extends beyond the end of the record, or the record has extra bytes.",
         "Check the client's encoder; the batch is malformed, or was changed later.",
     )
     RECORD_SIZE = (
@@ -311,11 +311,11 @@ class Reason(StrEnum):
     NESTED_COMPRESSION = (
         "NESTED_COMPRESSION", RECORDS, 87, "nested compression", "LogValidator.validateRecordCompression",
         "A message in a compressed message is itself compressed.",
-        "Have the client compress once.",
+        "Have the client compress only once.",
     )
     RECORD_MAGIC = (
         "RECORD_MAGIC", RECORDS, 87, "inner magic", "LogValidator.validateRecord",
-        "A message in a compressed message has another magic.",
+        "A message in a compressed message has a different magic.",
         "Have the client write one message format per batch.",
     )
     INNER_CHECKSUM = (
@@ -367,22 +367,22 @@ class Reason(StrEnum):
         "DUPLICATE_BATCH", PRODUCER, 0, "duplicate", "KIP-98, ProducerStateEntry.findDuplicateBatch",
         "The batch repeats one of the producer's last five: the broker returns the offset of the first copy and stores "
         "nothing.",
-        "No change is needed: this is how retries have no effect.",
+        "No change is needed: this is how a broker ignores retries.",
     )
     PRODUCER_EPOCH = (
         "PRODUCER_EPOCH", PRODUCER, 47, "producer epoch", "KIP-98, KIP-588, ProducerAppendInfo",
-        "The producer's epoch is lower than an earlier one: a newer producer has taken over.",
+        "The producer's epoch is lower than an earlier epoch: a newer producer has taken over.",
         "Close this producer; two producers with the same transactional.id fence each other.",
     )
     OUT_OF_ORDER_SEQUENCE = (
         "OUT_OF_ORDER_SEQUENCE", PRODUCER, 45, "sequence", "KIP-98, ProducerAppendInfo.checkSequence",
-        "The batch's first sequence number does not follow its producer's last one.",
+        "The batch's first sequence number does not follow the producer's last sequence number.",
         "Retry in order; max.in.flight.requests.per.connection must be 5 or less.",
     )
     NEW_EPOCH_SEQUENCE = (
         "NEW_EPOCH_SEQUENCE", PRODUCER, 45, "sequence of a new epoch", "KIP-98, ProducerAppendInfo.checkSequence",
         "The first batch of a new epoch must have sequence number 0.",
-        "Have the client count from 0 after it gets a new epoch.",
+        "Have the client restart at sequence number 0 after it gets a new epoch.",
     )
     UNKNOWN_PRODUCER = (
         "UNKNOWN_PRODUCER", PRODUCER, 59, "known producer", "KIP-360, ProducerAppendInfo",
@@ -488,7 +488,7 @@ class Finding(StrEnum):
 
     POISONED = (
         "poisoned", "record length", "DefaultRecordBatch.skipKeyValueIterator, KAFKA-8106",
-        "The length of a record is wrong. A broker that keeps the batch ignores it; a consumer stops there.",
+        "A record's length is wrong. A broker that keeps the batch ignores the length; a consumer stops at the record.",
         "Check the client's encoder, and do not store the batch.",
     )
     UNSEEN_OFFSETS = (
@@ -510,7 +510,7 @@ class Finding(StrEnum):
     UNKNOWN_ATTRIBUTES = (
         "unknown_attributes", "attribute bits", "DefaultRecordBatch",
         "The batch has attribute bits that Kafka does not define for a client; brokers store them.",
-        "Have the client leave them at 0: a later version may give them a meaning.",
+        "Have the client leave these bits at 0: a later version may give them a meaning.",
     )
     NEGATIVE_TIMESTAMPS = (
         "negative_timestamps", "timestamp below -1", "LogValidator.validateTimestamp",
@@ -519,18 +519,18 @@ class Finding(StrEnum):
     )
     LOST_FIELDS = (
         "lost_fields", "fields without a place", "RecordsUtil.downConvert",
-        "Headers, timestamps, producers or transactions of records are lost: the older format has no place for them.",
+        "Headers, timestamps, producers or transactions of records are lost: the older format cannot store them.",
         "Update the client: Fetch 4 and later get all fields.",
     )
     DROPPED_MARKERS = (
         "dropped_markers", "control batches without a place", "KIP-98, RecordsUtil.downConvert",
-        "Control batches are omitted, so records of aborted transactions look like all others.",
+        "Control batches are omitted, so records of aborted transactions look like all other records.",
         "Update the client, and have it read committed records.",
     )
     REPEATED_BATCHES = (
         "repeated_batches", "batches that are sent twice", "LazyDownConversionRecords.Iterator",
-        "The batches before the first one with records are counted as one, so the broker sends some batches twice.",
-        "Have the client skip repeated offsets, or update it.",
+        "The batches before the first batch with records are counted as one, so the broker sends some batches twice.",
+        "Have the client skip repeated offsets, or update the client.",
     )
     OVERFLOW_FILLER = (
         "overflow_filler", "filler of the response", "KIP-283, LazyDownConversionRecordsSend",
