@@ -1,34 +1,34 @@
-"""The rules of a broker, without a broker: its answer to a client's record set, and the reasons.
+"""Rules of a broker, without a broker: its answer to a client's record set, and the reasons.
 
 ::
 
-    validate       ─┐                            one record set, one verdict; PartitionLog remembers what came before
-    PartitionLog   ─┴► _partition ─► Verdict     the way through a broker, in its order:
+    validate       ─┐                            one record set, one verdict; PartitionLog keeps its state between sets
+    PartitionLog   ─┴► _partition ─► Verdict     a broker's steps, in order:
 
-                       _request                  what a Produce request shows before the log is examined
-                       _analyze                  what UnifiedLog looks at before any record is read
-                       _validator                what LogValidator makes of the records ──► _walk, record by record, and
-                                                                                            written again
-                                                                                        ──► _check, the rules
-                                                 what the log holds of it: bytes are made when they are requested
-                       _message_sets             the same of brokers before 0.11 ──► _message_validator, _old_streams
+                       _request                  checks of a Produce request, before the log is examined
+                       _analyze                  checks of UnifiedLog, before any record is read
+                       _validator                checks and changes of LogValidator ──► _walk, which reads the records,
+                                                                                        and writes them again
+                                                                                    ──► _check, the rules
+                                                 and the stored form, whose bytes are created on request
+                       _message_sets             the same for brokers before 0.11 ──► _message_validator, _old_streams
                        _producers                epochs, sequences, transactions: ProducerStateManager
 
-    fetch ─► Fetched   _fetch                    what a fetch gets of a log (_fetch_rules: by release)
-                       _lazy_conversion          what is sent to old clients, and promised before (KIP-283)
+    fetch ─► Fetched   _fetch                    the answer to a fetch (_fetch_rules: by release)
+                       _lazy_conversion          records for old clients; their size is announced first (KIP-283)
 
-                       _settings                 what is the same for every record set, remembered from call to call
+                       _settings                 settings that hold for every record set, cached between calls
                        _config, _config_names    settings of topic and broker, by Kafka's property names
-                       _versions                 what changed from release to release
-                       _errors                   Kafka's codes and their names
-    Reason, Finding    _reasons                  why a broker does not keep a batch as it was sent: the one table for
+                       _versions                 changes from release to release
+                       _error_codes              Kafka's error codes
+    Reason, Finding    _reasons                  why a broker does not keep a batch as it was sent: one table for
                                                  verdicts, `recordpress explain` and the docs
 
     explain ─► Explanation
-                       _explain ───┬─► _explain_set     a record set: _judge asks a broker, _client looks who wrote it
-                                   └─► _explain_log     a log, a batch at a time
-                       _explanation              what it gives
-                       _depth                    how deep a log's batches are, and how they become deeper
+                       _explain ───┬─► _explain_set     a record set: _judge gets the verdict, _client finds the encoder
+                                   └─► _explain_log     a log, batch by batch
+                       _explanation              the result
+                       _depth                    depth of a log's batches, and settings for deeper ones
                        _produce_request          captured requests, and the record sets in them
                        _properties               server.properties
 

@@ -9,7 +9,7 @@ from recordpress.typing import Integer
 class Analysis:
     error_code: int
     refusal: str | None
-    scan_message: str | None  # of ByteBufferLogInputStream's exception, which goes into the response
+    scan_message: str | None  # of ByteBufferLogInputStream's exception, for the response
     error_position: int
     size: int
     valid_bytes: int

@@ -25,12 +25,12 @@ from recordpress.record.decode cimport check_crc, refuse_codec
 from recordpress.record.header cimport BatchHeader, header_of
 
 cdef enum:
-    # where fields of a v2 header end, and the next ones begin
+    # ends of fields of a v2 header, which are the starts of the next fields
     LAST_OFFSET_END = RP_BASE_TIMESTAMP_OFFSET
     PRODUCER_ID_END = RP_PRODUCER_EPOCH_OFFSET
     PRODUCER_EPOCH_END = RP_BASE_SEQUENCE_OFFSET
     BASE_SEQUENCE_END = RP_RECORDS_COUNT_OFFSET
-    KEPT_HEADERS = 2       # ProduceRequest looks at no more
+    KEPT_HEADERS = 2       # ProduceRequest examines no more
 
 
 ctypedef struct pass_over:
@@ -39,11 +39,11 @@ ctypedef struct pass_over:
     int known_codecs          # the highest id
     bint is_client
     bint helpful
-    bint checks               # False: headers alone
+    bint checks               # False: only read headers
     int error_code
     const char* refusal       # the name of a Reason
-    rp_error err              # status RP_OK: the refusal says it all
-    rp_batch batch            # at hand
+    rp_error err              # status RP_OK: the refusal has no details
+    rp_batch batch            # the current batch
     rp_batch kept[KEPT_HEADERS]
     int64_t entries
     int64_t valid_bytes
@@ -52,8 +52,8 @@ ctypedef struct pass_over:
     int64_t last_offset
     int source_codec
     bint scan_failed
-    int64_t transactional       # entries that are, of a producer with an id
-    int64_t producer_id         # of the first of them
+    int64_t transactional       # number of transactional entries with a producer id
+    int64_t producer_id         # of the first of these entries
     int producer_epoch
     bint hides_producer
     bint hides_epoch
@@ -68,7 +68,7 @@ cdef int refuse(pass_over* p, int code, const char* refusal) noexcept nogil:
 
 cdef void read_short(const uint8_t* entry, rp_batch* batch) noexcept nogil:
     """Read the available fields of a truncated v2 header; `batch` has its position, size and offset. The scanner's
-    minimum size holds for the first two, and a check of its end for each other field."""
+    minimum size covers crc and attributes; the end of each other field is checked."""
     cdef rp_batch said
     memset(&said, 0, sizeof(rp_batch))
     said.position, said.size, said.base_offset, said.magic = batch.position, batch.size, batch.base_offset, 2
@@ -92,7 +92,7 @@ cdef int check_entry(pass_over* p, const uint8_t* entry, bint is_short) noexcept
     p.err.status = RP_OK
     if batch.magic == 2 and p.is_client and batch.base_offset != 0:
         return refuse(p, INVALID_RECORD, b"BASE_OFFSET")
-    if is_short and batch.size < LAST_OFFSET_END and not p.helpful:  # DefaultRecordBatch.lastOffset reads outside of it
+    if is_short and batch.size < LAST_OFFSET_END and not p.helpful:  # DefaultRecordBatch.lastOffset reads beyond it
         return refuse(p, UNKNOWN_SERVER_ERROR, b"ENTRY_SIZE")
     if batch.size > p.max_message_bytes:
         return refuse(p, MESSAGE_TOO_LARGE, b"BATCH_TOO_LARGE")
@@ -109,7 +109,7 @@ cdef int check_entry(pass_over* p, const uint8_t* entry, bint is_short) noexcept
 
 
 cdef int check_plugin(pass_over* p, const uint8_t* entry) noexcept nogil:
-    """Check the name of a plug-in: a broker with plug-ins has one under each name that it accepts (KIP-984)."""
+    """Check the name of a plug-in, which must be one of the broker's plug-ins (KIP-984)."""
     if codec_at(p.codecs, entry, &p.batch) != RP_PLUGGABLE:
         return 0
     p.valid_bytes += p.batch.size
@@ -132,7 +132,7 @@ cdef void count_entry(pass_over* p, const uint8_t* entry) noexcept nogil:
 
 
 cdef void note_producer(pass_over* p) noexcept nogil:
-    """Record the producer of a batch, and the epoch of a transactional one, as ReplicaManager.handleProduceAppend reads
+    """Record the producer id and, if the batch is transactional, the epoch, as ReplicaManager.handleProduceAppend reads
     them."""
     cdef rp_batch* batch = &p.batch
     if batch.magic != 2:
@@ -149,13 +149,12 @@ cdef void note_producer(pass_over* p) noexcept nogil:
 
 
 cdef bint hides_first_sequence(pass_over* p) noexcept nogil:
-    """Return whether transactional batches make a broker read the sequence of a truncated first batch."""
+    """Return whether a broker reads the sequence of a truncated first batch, because of transactional batches."""
     return p.transactional > 0 and p.kept[0].magic == 2 and p.kept[0].size < BASE_SEQUENCE_END
 
 
 cdef bint overflows(const uint8_t* data, int64_t size, int64_t position) noexcept nogil:
-    """Return whether the size of an entry does not fit an int with the 12 bytes before it: the scanner fails at
-    that."""
+    """Return whether an entry's size plus the 12 bytes before it exceeds an int, which makes the scanner fail."""
     return (size - position > RP_MAGIC_OFFSET
             and rp_entry_size(rp_cursor_of(data + position, <size_t>(size - position))) > INT32_MAX)
 
@@ -224,7 +223,7 @@ cdef Analysis analysis_of(pass_over* p, InputView view):
 
 
 def headers(records):
-    """Return the headers of a record set up to the first entry that its scanner refuses."""
+    """Return the headers of a record set up to the first entry that the scanner rejects."""
     cdef pass_over p
     memset(&p, 0, sizeof(pass_over))
     return analysis_of(&p, InputView(records, "records"))

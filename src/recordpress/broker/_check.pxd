@@ -1,4 +1,4 @@
-"""The rules for one batch and one record, and what a call of the validator keeps from batch to batch.
+"""Rules for one batch and one record, and the validator's state between batches.
 
 Source: org.apache.kafka.storage.internals.log.LogValidator: validateBatch, validateRecord, processRecordErrors.
 """
@@ -12,7 +12,7 @@ from recordpress.record.set_writer cimport set_writer
 
 cdef enum:
     NO_TIMESTAMP = -1
-    FAILED = 1000   # no answer of a broker: v.err is to be raised
+    FAILED = 1000   # not a broker's answer: v.err must be raised
 
     # Reasons to rebuild, as bits: the first members of Reason, in their order.
     CODEC_DIFFERS = 1
@@ -28,17 +28,17 @@ cdef enum:
     UNKNOWN_ATTRIBUTES = 16
     NEGATIVE_TIMESTAMPS = 32
 
-    # How older brokers differ, as bits of `rules`: RULES of _validator gives them names, _versions gives their sources.
-    ANY_ENTRIES = 1        # of any magic, also several that are compressed
-    COUNTS_FREE = 2        # a batch's count and last offset need not fit; only a count of 0 is refused
+    # Differences of older brokers, as bits of `rules`: _validator.RULES has their names, _versions their sources.
+    ANY_ENTRIES = 1        # entries of any magic are accepted, also several compressed entries
+    COUNTS_FREE = 2        # a batch's count and last offset need not match; only a count of 0 is rejected
     OFFSETS_REFUSED = 4    # wrong inner offsets are an error
-    FIRST_ERROR = 8        # the first record that fails ends it
-    WHOLE_RECORDS = 16     # of a batch that stays as it is, keys, values and headers are read, too
-    STRICT_LENGTHS = 32    # a record's length is compared with its fields, even where they are skipped
-    TYPE_OF_ALL = 64       # LogAppendTime is refused regardless of the timestamp
-    ZSTD_TAIL = 128        # up to four bytes after the last frame are not looked at
+    FIRST_ERROR = 8        # the first rejected record ends the check
+    WHOLE_RECORDS = 16     # keys, values and headers are read even if the batch is kept
+    STRICT_LENGTHS = 32    # a record's length is compared with its fields, even if they are skipped
+    TYPE_OF_ALL = 64       # LogAppendTime is rejected regardless of the timestamp
+    ZSTD_TAIL = 128        # up to four bytes after the last frame are ignored
 
-    # What is wrong with a record that is rejected while the others of its batch are still looked at.
+    # Errors of a rejected record, after which the other records of its batch are still checked.
     NO_ERROR = 0
     WRONG_MAGIC
     NULL_KEY
@@ -59,16 +59,16 @@ ctypedef struct rejected:
     int kind
 
 
-# The first records of a batch, which were checked and are as they should be.
+# The first records of a batch, which were checked and are valid.
 ctypedef struct passed:
     int32_t count
-    const uint8_t* at       # the record after them; NULL: the first one
+    const uint8_t* at       # the record after them; NULL: the first record
     int64_t most            # timestamps
     int64_t least
 
 
 ctypedef struct validator:
-    # what is wanted
+    # arguments
     const uint8_t* data
     int64_t size
     int source_codec, target_codec, target_magic
@@ -77,25 +77,25 @@ ctypedef struct validator:
     int32_t leader_epoch
     int64_t now_ms, before_max_ms, after_max_ms
     int64_t least_timestamp, most_timestamp   # the bounds around now_ms, within int64_t
-    int64_t start_offset    # of the first record that is stored, and of the next one
+    int64_t start_offset    # of the first stored record; next_offset is that of the next record
     int64_t next_offset
     size_t cap
-    int64_t max_record_bytes   # of a compressed batch; 0: its length is not looked at, as before 4.4
+    int64_t max_record_bytes   # in a compressed batch; 0: lengths are not limited, as before 4.4
     codec_context* context
 
-    # what was found
+    # results
     int error_code
     const char* refusal     # the name of a Reason
-    rp_error err            # the details, where its status is not RP_OK
+    rp_error err            # the details, if the status is not RP_OK
     rp_batch first
-    rp_batch batch          # at hand, and its records
+    rp_batch batch          # the current batch, and its records
     rp_source source
     passed passed
-    int64_t records         # so far, as `expected`: the offset that the next one should have
+    int64_t records         # so far; `expected` is the offset that the next record should have
     int64_t expected
     int64_t batch_max_timestamp
     int64_t max_timestamp
-    int64_t max_timestamp_offset     # the last one of the earliest batch that has it
+    int64_t max_timestamp_offset     # the last offset of the earliest batch with max_timestamp
     int64_t max_entry_size
     int64_t least_timestamp_seen
     int reasons, findings
@@ -106,29 +106,29 @@ ctypedef struct validator:
 
     # a rebuild
     bint writing
-    bint fails_late         # what the builder refuses counts after all records were checked
+    bint fails_late         # the builder's errors count only after all records were checked
     set_writer writer
-    rp_error write_err      # why the builder refused a record
+    rp_error write_err      # the reason why the builder rejected a record
     pooled headers          # of a record, written again
 
 
-# Kafka's error code for the answer, and the name of its Reason. `helpful` is the code that names the cause better.
+# Reject the set with Kafka's error code and the name of a Reason. `helpful` is a code that describes the cause better.
 cdef int refuse(validator* v, int code, int helpful, const char* refusal) noexcept nogil
 
-# validateBatch for v.batch: 0 or the error code.
+# validateBatch for v.batch: return 0 or the error code.
 cdef int check_batch(validator* v) noexcept nogil
 
-# Notes a record error.
+# Note a record error.
 cdef int reject(validator* v, const rejected* record) noexcept nogil
 
-# processRecordErrors, at the end of a batch: 0 or the error code.
+# processRecordErrors, at the end of a batch: return 0 or the error code.
 cdef int check_rejected(validator* v) noexcept nogil
 
 cdef bint is_out_of_range(const validator* v, int64_t timestamp) noexcept nogil
 
 
 cdef inline int record_error(const validator* v, bint by_client, bint has_key, int64_t timestamp) noexcept nogil:
-    """Return the error of validateKey or validateTimestamp. by_client: the batch has LogAppendTime."""
+    """Return the error of validateKey or validateTimestamp. by_client: the batch is marked LogAppendTime."""
     if v.compacted and not has_key:
         return NULL_KEY
     if not v.log_append_time and timestamp != NO_TIMESTAMP:

@@ -1,4 +1,4 @@
-"""The rules for one batch and one record: see the .pxd."""
+"""Rules for one batch and one record: see the .pxd."""
 
 from libc.string cimport memcpy
 
@@ -8,7 +8,7 @@ from recordpress.broker._error_codes cimport INVALID_RECORD, INVALID_TIMESTAMP, 
 
 
 cdef int refuse(validator* v, int code, int helpful, const char* refusal) noexcept nogil:
-    """Reject the set without a list of records, as an exception does."""
+    """Reject the set without a list of record errors, as an exception does."""
     v.error_code = helpful if v.helpful else code
     v.refusal = refusal
     v.errors_count = 0
@@ -16,7 +16,7 @@ cdef int refuse(validator* v, int code, int helpful, const char* refusal) noexce
 
 
 cdef int refuse_records(validator* v, int code, const char* refusal) noexcept nogil:
-    """Reject the set with the list of records."""
+    """Reject the set with the list of record errors."""
     cdef int64_t count = v.errors_count
     refuse(v, code, code, refusal)
     v.errors_count = count
@@ -64,10 +64,10 @@ cdef int check_batch(validator* v) noexcept nogil:
 
 
 cdef bint is_out_of_range(const validator* v, int64_t timestamp) noexcept nogil:
-    """Return whether a timestamp is rejected: Java's difference wraps for extreme ones, which are then in range, unless
-    a helpful answer is requested."""
+    """Return whether a timestamp is rejected: Java's difference wraps for extreme timestamps, which are accepted unless
+    v.helpful is set."""
     if v.helpful:
-        return True  # least_timestamp and most_timestamp say so
+        return True  # it exceeds least_timestamp or most_timestamp
     cdef int64_t ahead = <int64_t>(<uint64_t>timestamp - <uint64_t>v.now_ms)
     cdef int64_t behind = <int64_t>(<uint64_t>v.now_ms - <uint64_t>timestamp)
     return behind > v.before_max_ms or ahead > v.after_max_ms

@@ -1,13 +1,13 @@
-"""Signs in a compressed stream of the client that made it: headers differ from encoder to encoder.
+"""Signs of the client that wrote a compressed stream: headers differ from encoder to encoder.
 
 ::
 
-    gzip     RFC 1952, 2.3.1: XFL is 2 for the slowest and 4 for the fastest level, OS says who wrote it: zlib 3 (Unix),
-             Java 0, from Java 16 on 255 (JDK-8244706), as Go and Python
-    lz4      frame format, frame descriptor: block size, checksums. Java's are blocks of 64 KiB without
-    snappy   the framing of xerial's snappy-java, or none
-    zstd     RFC 8878, 3.1.1.1: who compresses at once knows the content's size; who streams names the window, which
-             grows with the level (the table of libzstd 1.5, clevels.h)
+    gzip     RFC 1952, 2.3.1: XFL is 2 for the slowest and 4 for the fastest level; OS shows the encoder: 3 (Unix) is
+             zlib, 0 is Java, and 255 is Java 16 or later (JDK-8244706), Go or Python
+    lz4      frame format, frame descriptor: block size, checksums. Java writes 64 KiB blocks without checksums
+    snappy   the framing of xerial's snappy-java, or no framing
+    zstd     RFC 8878, 3.1.1.1: the header has the content size after compression in one call, and the window size
+             after streaming, which grows with the level (the table of libzstd 1.5, clevels.h)
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _LZ4_BLOCKS = {4: "64 KiB", 5: "256 KiB", 6: "1 MiB", 7: "4 MiB"}
 _LZ4_CONTENT_CHECKSUM, _LZ4_BLOCK_CHECKSUM = 0x04, 0x10
 _ZSTD_LEVELS = {19: "1", 20: "2", 21: "3 to 8", 22: "9 to 16", 23: "17 to 19", 25: "20", 26: "21", 27: "22"}
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_HEAD = 16  # bytes that are looked at
+_HEAD = 16  # bytes that are examined
 
 
 def client_of(compression_type: str, payload: memoryview) -> str:
-    """Return the client in a few words, the codec first."""
+    """Return a short description of the client, beginning with the codec."""
     head = bytes(payload[:_HEAD])
     tell = {"gzip": _gzip, "lz4": _lz4, "snappy": _snappy, "zstd": _zstd}.get(compression_type)
     detail = tell(head) if tell and len(head) >= 7 else ""

@@ -1,7 +1,7 @@
-"""The settings of a topic and its broker that decide what happens to a record set, by Kafka's property names.
+"""Settings of a topic and its broker that affect a record set, by Kafka's property names.
 
-A setting of the topic goes before the broker's, and that before the default of the broker's version (LogConfig,
-ServerTopicConfigSynonyms). Values are read and checked as ConfigDef does it.
+A topic's setting overrides the broker's, which overrides the default of the broker's version (LogConfig,
+ServerTopicConfigSynonyms). Values are read and checked as in ConfigDef.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Value: TypeAlias = str | int | bool
 TopicConfig: TypeAlias = Mapping[str, Value]
 
 CODEC_IDS = CodecTable().ids
-_PLUGGABLE, _PLUGIN = "pluggable", "pluggable.factory.plugin"  # KIP-984: known where plug-ins are
-_LONGEST_NAME = 80  # characters that are compared with known names, of which the longest has 59
+_PLUGGABLE, _PLUGIN = "pluggable", "pluggable.factory.plugin"  # KIP-984: valid only with plug-ins
+_LONGEST_NAME = 80  # characters to compare with known names, the longest of which has 59
 _LEVELS = CodecTable().levels
-_LARGEST_ARRAY = INT32_MAX - 8  # of Java
+_LARGEST_ARRAY = INT32_MAX - 8  # in Java
 _ZSTD_PROTOCOL: Version = (2, 1)  # LogValidator: IBP_2_1_IV0
-_FORMAT_CHOSEN_BEFORE: Version = (3, 0)  # from this inter.broker.protocol.version on, magic 2 alone (KIP-724)
+_FORMAT_CHOSEN_BEFORE: Version = (3, 0)  # from this inter.broker.protocol.version, only magic 2 (KIP-724)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class LogConfig:
     takes_zstd: bool
 
     def target(self, source_codec: int, codecs: CodecTable | None) -> tuple[int, int | None]:
-        """Return the codec, as its row in `codecs`, and the level for a set of that codec
+        """Return the target codec, as its row in `codecs`, and its level for a set with this source codec
         (BrokerCompressionType.targetCompression)."""
         if self.compression_type == "producer":
             return source_codec, None
@@ -61,7 +61,7 @@ class LogConfig:
 
 
 class _Settings:
-    """The mapping as it was given, read one setting at a time."""
+    """The given settings, checked as they are read."""
 
     def __init__(self, given: Iterable[tuple[str, Value]], codecs: CodecTable | None) -> None:
         self.plugins = None if codecs is None else {name for name in codecs.ids if stored_as(name) is None}
@@ -86,7 +86,7 @@ class _Settings:
         return value
 
     def find(self, *names: str) -> tuple[str, Value] | None:
-        """Return the first of the names that is set, with its value."""
+        """Return the first name that is set, with its value."""
         return next(((name, self.values[name]) for name in names if name in self.values), None)
 
     def number(self, names: tuple[str, ...], default: int, least: int, most: int, also: int | None = None) -> int:
@@ -140,7 +140,7 @@ def _by_topic_or_broker(name: str) -> tuple[str, ...]:
 
 
 def log_config(given: TopicConfig | None, rules: BrokerRules, codecs: CodecTable | None = None) -> LogConfig:
-    """Return the settings of a log, given Kafka's property names."""
+    """Return the settings of a log from Kafka's property names."""
     settings = _Settings(_items(given), codecs)
     protocol = _inter_broker_protocol(settings, rules)
     before, after = _timestamp_bounds(settings, rules)
@@ -177,7 +177,7 @@ def _items(given: TopicConfig | None) -> tuple[tuple[str, Value], ...]:
 
 
 def fetch_max_bytes(given: TopicConfig | None, default: int | None, codecs: CodecTable | None = None) -> int:
-    """Return the broker's limit on a Fetch response; `default` is its own, None where there is no such setting."""
+    """Return the broker's limit on a Fetch response; `default` is None in releases without this setting."""
     settings = _Settings(_items(given), codecs)
     return INT32_MAX if default is None else settings.number(("fetch.max.bytes",), default, 1024, INT32_MAX)
 
@@ -210,7 +210,7 @@ def _levels(settings: _Settings, rules: BrokerRules) -> dict[str, int]:
 
 
 def _timestamp_bounds(settings: _Settings, rules: BrokerRules) -> tuple[int, int]:
-    """Return both bounds; message.timestamp.difference.max.ms replaces an unset one (LogConfig of 3.6 to 3.9)."""
+    """Return both bounds; message.timestamp.difference.max.ms replaces an unset bound (LogConfig of 3.6 to 3.9)."""
     both = INT64_MAX
     if rules.version < (4, 0):
         both = settings.number(_by_topic_or_broker("message.timestamp.difference.max.ms"), both, 0, INT64_MAX)
@@ -238,13 +238,13 @@ def _is_compacted(settings: _Settings) -> bool:
 
 def _segment_bytes(settings: _Settings, rules: BrokerRules) -> int:
     size = settings.number(_by_topic_or_broker("segment.bytes"), 1 << 30, rules.least_segment_bytes, INT32_MAX)
-    if rules.version >= (4, 0):  # smaller ones, for Kafka's own tests
+    if rules.version >= (4, 0):  # smaller segments, for Kafka's own tests
         size = settings.number(("internal.segment.bytes",), size, -INT32_MAX - 1, INT32_MAX)
     return size
 
 
 def _release(settings: _Settings, name: str, rules: BrokerRules) -> Version | None:
-    """Return the release that a setting names; None if it is unset. It may not be newer than the broker."""
+    """Return the release that a setting names, which must not be newer than the broker; None if it is unset."""
     found = settings.find(*_by_topic_or_broker(name)) if name.startswith("message.") else settings.find(name)
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""The names of Kafka's settings, of topics and of brokers, in releases 0.8.2 to 4.4 (LogConfig, KafkaConfig).
+"""Names of Kafka's topic and broker settings in releases 0.8.2 to 4.4 (LogConfig, KafkaConfig).
 
-Most of them do not affect record sets. They are listed so that a misspelt name is distinguished from one that
-may be left alone. Names that follow from a topic's, or that a prefix covers, are not listed.
+Most of them do not affect record sets. They are listed to distinguish a misspelt name from a name that can be
+ignored. Names that derive from a topic's setting, or that a prefix covers, are not listed.
 """
 
 from __future__ import annotations
@@ -128,5 +128,5 @@ PREFIXES = ("listener.name.", "sasl.", "ssl.", "metrics.", "client.quota.callbac
 
 
 def is_setting(name: str) -> bool:
-    """Return whether Kafka has a setting of that name, or may have."""
+    """Return whether Kafka has, or may have, a setting with this name."""
     return name in TOPIC_NAMES or name in BROKER_NAMES or name.startswith(PREFIXES)

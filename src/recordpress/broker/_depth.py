@@ -1,4 +1,4 @@
-"""Depth of the batches in a log, and the settings with which its producers would fill deeper ones."""
+"""Depth of the batches in a log, and the settings with which its producers would fill deeper batches."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from recordpress._json_keys import JsonFields
 from recordpress.log.copy.defaults import JOINED_BYTES
 from recordpress.producer.settings import MAX_LINGER_MS, batch_size_of, linger_ms_of
 
-_MOST_PAIRS = 10_000  # of partition and producer with a rate; chosen, not measured
-_SHALLOW = 0.5  # less than this part of the records of a deep batch; a judgement
+_MOST_PAIRS = 10_000  # of partition and producer, whose rates are kept; chosen, not measured
+_SHALLOW = 0.5  # batches with less than this share of a deep batch's records are shallow; a judgement
 _WORTHWHILE = 1.5  # times the depth today; a judgement
 
 
@@ -24,17 +24,17 @@ class DepthAdvice(JsonFields):
     batch_records : float
         Mean records per batch in the log.
     deep_records : int
-        Records of a deep batch: as many as 256 KiB hold before compression.
+        Records of a deep batch: the number that 256 KiB hold before compression.
     records_per_second : float | None
-        Mean rate of one producer to one partition, by timestamps; None if they do not show it: all are equal, or
-        batches hold more than a second's records.
+        Mean rate of one producer to one partition, by timestamps; None if they do not show a rate: all are equal,
+        or batches hold the records of more than a second.
     has_ids : bool
-        Whether batches name their producer; otherwise one per partition is assumed.
+        Whether batches have a producer id; otherwise one producer per partition is assumed.
     batch_size, linger_ms : int | None
-        ``batch.size`` and ``linger.ms``. Without a rate `linger_ms` is None. Both are None if a producer sends too few
+        ``batch.size`` and ``linger.ms``. `linger_ms` is None if the rate is. Both are None if a producer sends too few
         records within a second to fill much deeper batches.
     reached_records : float | None
-        Records per batch with these settings; None without a rate.
+        Records per batch with these settings; None if the rate or the settings are None.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class _Pair:
 
 @dataclass(slots=True)
 class TopicDepth:
-    """Batches of magic 2 of a topic: counts from all headers, and records from the opened batches."""
+    """A topic's batches of magic 2: counts from all headers, and the records of opened batches."""
 
     topic: str | None
     batches: int = 0
@@ -108,7 +108,7 @@ class TopicDepth:
         self.opened_bytes += size
 
     def advice(self) -> DepthAdvice | None:
-        """Return the advice; None if batches are deep already, or nothing is known of their records."""
+        """Return the advice; None if batches are already deep, or no records were read."""
         if not self.opened_records or not self.opened_bytes:
             return None
         now, record_bytes = self.records / self.batches, self.opened_bytes / self.opened_records
@@ -117,7 +117,7 @@ class TopicDepth:
             return None
         rate = self._rate()
         if rate is not None and now > max(_WORTHWHILE, rate * MAX_LINGER_MS / 1000):
-            rate = None  # these are not the times of sending
+            rate = None  # timestamps are not the times of sending
         linger = None if rate is None else linger_ms_of(deep, rate)
         reached = None if rate is None or linger is None else min(rate * linger / 1000, float(deep))
         stored = (deep if reached is None else reached) * self.bytes / self.records

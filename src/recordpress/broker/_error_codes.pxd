@@ -1,7 +1,7 @@
 """Kafka's error codes: org.apache.kafka.common.protocol.Errors."""
 
 cdef enum:
-    UNKNOWN_SERVER_ERROR = -1   # exceptions without a code
+    UNKNOWN_SERVER_ERROR = -1   # also for exceptions without a code
     CORRUPT_MESSAGE = 2
     MESSAGE_TOO_LARGE = 10
     INVALID_TIMESTAMP = 32

@@ -1,4 +1,4 @@
-"""Sources of `recordpress.explain`, and the way of each kind through the room.
+"""Sources of `recordpress.explain`, and the modules that process each kind.
 
 ::
 
@@ -35,11 +35,11 @@ from recordpress.log import Log, Progress, open_log
 from recordpress.record import read_batches
 from recordpress.typing import Integer, Time
 
-MOST_BYTES = 100 << 20  # of a request: socket.request.max.bytes of a broker, unless it is set
+MOST_BYTES = 100 << 20  # of a request: the default of a broker's socket.request.max.bytes
 _MOST_SETTINGS = 1 << 20  # bytes of a server.properties
 _LOG_ENDINGS = (LOG_FILE_SUFFIX, f"{LOG_FILE_SUFFIX}.deleted", f"{LOG_FILE_SUFFIX}.swap")
 _PATTERN = re.compile(r"[*?[]")
-# The settings that affect a record set, from all in a broker's file: passwords are dropped.
+# The settings in a broker's file that affect a record set; others, such as passwords, are dropped.
 _MATTERS = re.compile(
     r"(log\.)?(compression\.|message\.|cleanup\.policy|segment\.bytes)|max\.message\.bytes|internal\.segment\.bytes"
     r"|inter\.broker\.protocol\.version|transaction\.partition\.verification\.enable"
@@ -109,7 +109,7 @@ def _explanation(kind: str, judge: Judge, batches: list[ExplainedBatch], notes: 
 def _settings(
     config: Mapping[str, str | int | bool] | str | os.PathLike[str] | None,
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return a broker's settings, and a note on names that are not Kafka's: a file may configure plug-ins."""
+    """Return a broker's settings, and a note on names unknown to Kafka: a file may configure plug-ins."""
     if config is None:
         return {}, []
     if isinstance(config, Mapping):
@@ -207,7 +207,7 @@ def _several(source: Any) -> list[Any]:
 
 
 def _is_log(path: str | os.PathLike[str]) -> bool:
-    """Return whether it leads to segments, not to a client's request or record set."""
+    """Return whether a path leads to segments, not to a client's request or record set."""
     files, name = resolve(path)
     if name.endswith(_LOG_ENDINGS):
         return True

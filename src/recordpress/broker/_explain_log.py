@@ -8,7 +8,7 @@
                                                                                                                   ▼
                                                          as its producer sent it ──► explained ──► group of its kind
 
-A log may be large: the first batches of each kind are opened, then one in OPENED_THEN.
+A log may be large: the first batches of each kind are opened, then one batch in OPENED_THEN.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from recordpress.files import buffered, located
 from recordpress.log import FileRecords, Finding as LogFinding, Log, Partition, Progress, Segment
 from recordpress.record import Batch, read_batches
 
-OPENED_BYTES = 64 << 20  # of each kind of batch: a second's work or two
-OPENED_BATCHES = 10_000  # small ones cost by the batch
-OPENED_THEN = 64  # of the rest, one in this many; chosen, not measured
+OPENED_BYTES = 64 << 20  # of each kind of batch: one or two seconds of work
+OPENED_BATCHES = 10_000  # small batches cost by number, not by size
+OPENED_THEN = 64  # one of this many later batches is opened; chosen, not measured
 _OF_A_KIND = 0x07 | 0x08 | 0x10  # attribute bits: codec, LogAppendTime, transactional
 _PROGRESS_BYTES = 1 << 20  # between two reports; chosen, not measured
 _DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)
@@ -68,7 +68,7 @@ class _Kind:
                 self.groups[likeness] = group
 
     def spread(self) -> None:
-        """Share what was not opened among the groups, by their bytes."""
+        """Distribute the unopened batches over the groups, in proportion to their bytes."""
         batches, size = self.batches - self.opened, self.bytes - self.opened_bytes
         for group in self.groups.values():
             share = group.bytes / self.opened_bytes
@@ -90,7 +90,7 @@ class ExplainedLog:
 
 
 class LogExplainer:
-    """Goes through a log, once."""
+    """Single pass over a log."""
 
     def __init__(self, judge: Judge, full: bool, progress: ProgressCallback | None) -> None:
         self._judge = judge
@@ -138,8 +138,8 @@ class LogExplainer:
             self._progress(Progress(self._done, max(total, self._done), self._segments_done, segments))
 
     def _segment(self, partition: Partition, segment: Segment) -> Iterator[int]:
-        """Count and open the batches of a segment; yield the size of each."""
-        file = FileRecords(buffered(segment.open()), complete=not segment.is_last)  # one chunk has headers and batches
+        """Count the batches of a segment, and open some; yield the size of each."""
+        file = FileRecords(buffered(segment.open()), complete=not segment.is_last)  # headers and batches share a chunk
         with file:
             try:
                 for header in file.walk():
@@ -198,7 +198,7 @@ class LogExplainer:
 
 
 def _is_compacted(header: Any) -> bool:
-    """Return whether the log cleaner has changed a batch of magic 2: it takes records out, or sets a time to drop the
+    """Return whether the log cleaner has changed a batch of magic 2: it removes records, or sets the time to delete the
     rest."""
     if header.magic < 2:
         return False
@@ -207,13 +207,13 @@ def _is_compacted(header: Any) -> bool:
 
 
 def as_produced(data: bytearray, codecs: CodecRegistry | None = None) -> Batch | None:
-    """Give a batch of a log what its producer gave it: offsets from 0, no leader epoch, CreateTime."""
+    """Restore what was sent: offsets from 0, no leader epoch, CreateTime; return None for a compacted wrapper."""
     [batch] = read_batches(data, check_crcs=False, codecs=codecs)
     if batch.magic == 2:
         batch.set_last_offset(batch.last_offset_delta or 0)
         batch.set_partition_leader_epoch(-1)
     if not batch.is_valid():
-        return batch  # for the verdict that it is damaged
+        return batch  # the verdict reports the damage
     if batch.magic < 2 and not batch.is_compressed:
         batch.set_last_offset(0)
     elif batch.magic < 2 and not _number_wrapper(batch):
@@ -224,7 +224,7 @@ def as_produced(data: bytearray, codecs: CodecRegistry | None = None) -> Batch |
 
 
 def _number_wrapper(batch: Batch) -> bool:
-    """Set the offset of a wrapper to that of its last message, counted from 0; a broker leaves no gaps before it."""
+    """Set the offset of a wrapper to that of its last message, counted from 0; return False if there are gaps."""
     offsets = read_columns(batch.data, ["offset"], check_crcs=False)["offset"].to_pylist()
     if offsets != list(range(offsets[0], offsets[0] + len(offsets))):
         return False

@@ -16,7 +16,7 @@ REJECTED, RECOMPRESSED, CONVERTED, REWRITTEN = "rejected", "recompressed", "conv
 CUT, DUPLICATE, KEPT = "tail cut", "duplicate", "kept"
 VERDICTS = (REJECTED, RECOMPRESSED, CONVERTED, REWRITTEN, CUT, DUPLICATE, KEPT)  # from bad to good
 _COSTLY = (REJECTED, RECOMPRESSED, CONVERTED)
-_MOST_PRODUCERS = 1000  # that are counted separately; chosen, not measured
+_MOST_PRODUCERS = 1000  # counted separately; chosen, not measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class Cost(JsonFields):
     Attributes
     ----------
     size_after : int
-        Of what is stored, in bytes; 0 if nothing is.
+        Size of the stored batch in bytes; 0 if nothing is stored.
     bytes_changed : int
-        Bytes of the stored batch that differ from the sent ones: all of them if it is rebuilt.
+        Number of stored bytes that differ from the sent bytes: all of them if the batch is rebuilt.
     records_size : int
-        Of the records before compression, in bytes; 0 if they cannot be decompressed.
+        Size of the records before compression, in bytes; 0 if they cannot be decompressed.
     decompress_seconds, compress_seconds : float
-        0 where the broker does not do it. A broker decompresses every compressed batch, to check its records.
+        Seconds of each step; 0 if the broker skips it. It decompresses every compressed batch, to check its records.
 
     Examples
     --------
@@ -53,17 +53,17 @@ class Cost(JsonFields):
 
 @dataclass(frozen=True, slots=True)
 class ExplainedBatch:
-    """A batch, and what a broker does with it.
+    """A batch, and its treatment by a broker.
 
     Attributes
     ----------
     position, size : int
-        In what was read: a record set, a captured request or a segment.
+        Place in the input, which is a record set, a captured request or a segment; size in bytes.
     verdict : str
         ``rejected``, ``recompressed``, ``converted`` (another message format, without a codec), ``rewritten`` (its
         header), ``tail cut``, ``duplicate`` or ``kept``.
     relation : str
-        Of `recordpress.broker.Verdict`.
+        As in `recordpress.broker.Verdict`.
     error_code : int | None
     error : str
     error_message : str | None
@@ -73,15 +73,15 @@ class ExplainedBatch:
     file, topic : str | None
     partition : int | None
     magic, records : int | None
-        None without a complete entry. The number of records of a v0/v1 wrapper is known when it could be read.
+        None if the entry is incomplete. `records` is also None for a v0/v1 wrapper that cannot be read.
     compression_type, client : str | None
-        The codec, and the client that its stream reveals.
+        The codec, and the client that the compressed stream reveals.
     producer_id : int
     inner_offsets : str | None
-        What the offsets inside of the batch are: ``0, 1, 2, ...``, ``all 0``, or the first that is wrong. None where
-        they cannot be read, or nothing is inside.
+        Offsets inside the batch: ``0, 1, 2, ...``, ``all 0``, or the first wrong offset. None if they cannot be read,
+        or for a message of magic 0 or 1 that is not a wrapper.
     diagnosis : str | None
-        What wrong offsets inside of a batch of this format come from, and lead to (Cloudflare's case).
+        Cause and effect of wrong offsets inside a batch of this format (Cloudflare's case).
     cost : Cost
 
     Examples
@@ -123,7 +123,7 @@ class ExplainedBatch:
 
     @property
     def likeness(self) -> tuple[object, ...]:
-        """Key that batches of one group share."""
+        """Key that all batches of a group share."""
         offsets = None if self.inner_offsets is None else self.inner_offsets.partition(":")[0]
         return (
             VERDICTS.index(self.verdict),
@@ -175,22 +175,22 @@ def reason_dict(reason: Reason | Finding) -> dict[str, str]:
 
 @dataclass(slots=True)
 class BatchGroup:
-    """Batches that fare alike.
+    """Batches of one form with the same verdict and reasons.
 
     Attributes
     ----------
     first : ExplainedBatch
     opened : int
-        Opened batches; the others of the log are assumed to be alike.
+        Number of opened batches; the others are assumed to be alike.
     batches, bytes, bytes_after : int
-        All of them, estimated if some were not opened.
+        Totals, estimated if some batches were not opened.
     cpu_seconds : (float, float)
-        To decompress and to compress all of them.
+        CPU seconds to decompress and to compress all batches.
     producers : dict of int to (int, int)
-        Number and bytes of opened batches by producer id. -1 stands for producers without one, None for
-        those beyond the first thousand.
+        Number and bytes of opened batches by producer id. -1 stands for producers without an id, None for
+        producers after the first thousand.
     clients : dict of str to int
-        Number of opened batches by the client that their streams reveal.
+        Number of opened batches by the client that the compressed streams reveal.
     topics : dict of str or None to int
         Number of opened batches by topic.
 
@@ -232,7 +232,7 @@ class BatchGroup:
         self.topics[batch.topic] = self.topics.get(batch.topic, 0) + 1
 
     def add_unopened(self, batches: int, size: int, opened_bytes: int) -> None:
-        """Estimate unopened batches from opened ones, which have this many bytes."""
+        """Estimate unopened batches from the opened batches, which have `opened_bytes`."""
         more = size / opened_bytes if opened_bytes else 0.0
         self.batches += batches
         self.bytes += size
@@ -241,7 +241,7 @@ class BatchGroup:
         self.cpu_seconds = (decompress * (1 + more), compress * (1 + more))
 
     def join(self, other: BatchGroup) -> None:
-        """Add another group of the same likeness."""
+        """Add another group with the same likeness."""
         self.opened += other.opened
         self.batches += other.batches
         self.bytes += other.bytes
@@ -256,7 +256,7 @@ class BatchGroup:
             self.topics[topic] = self.topics.get(topic, 0) + number
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the first batch, and the figures of all."""
+        """Return the first batch with the figures of the group, for JSON."""
         producers = sorted(self.producers.items(), key=lambda item: -item[1][1])
         return {
             **self.first.to_dict(),
@@ -286,16 +286,16 @@ class Explanation:
         ``record set``, ``Produce request`` or ``log``.
     broker_version : str
     topic_config : dict of str to str, int or bool
-        The topic's settings in the call, after those of the broker.
+        Settings of the broker and the topic, as given in the call.
     batches : list of ExplainedBatch
         One for each batch of a record set or request; for a log, the first batch of each group.
     groups : list of BatchGroup
-        Batches that fare alike, the worst first.
+        Batches of one form with the same verdict and reasons; the worst verdict comes first.
     control_batches, compacted_batches : int
         Batches of a log that were not examined: batches that brokers wrote, and batches that the cleaner changed,
-        whose sending cannot be reconstructed.
+        whose sent form cannot be reconstructed.
     depths : list of DepthAdvice
-        One for each topic of a log whose batches are small: the settings with which its producers fill deeper ones.
+        For each topic of a log with small batches, the settings with which its producers fill deeper batches.
     findings : list of recordpress.log.Finding
         Damage in a log.
     notes : list of str
@@ -329,7 +329,7 @@ class Explanation:
 
     @property
     def reasons(self) -> list[Reason | Finding]:
-        """Every reason and finding that occurs, once."""
+        """All reasons and findings that occur, without duplicates."""
         found: dict[Reason | Finding, None] = {}
         for group in self.groups:
             found.update(dict.fromkeys([*group.first.reasons, *group.first.findings]))
@@ -362,7 +362,7 @@ class Explanation:
 
 
 def grouped(batches: Iterable[ExplainedBatch]) -> dict[tuple[object, ...], BatchGroup]:
-    """Group batches by their common properties."""
+    """Group batches by their likeness."""
     groups: dict[tuple[object, ...], BatchGroup] = {}
     for batch in batches:
         group = groups.get(batch.likeness)
@@ -373,5 +373,5 @@ def grouped(batches: Iterable[ExplainedBatch]) -> dict[tuple[object, ...], Batch
 
 
 def in_order(groups: Iterable[BatchGroup]) -> list[BatchGroup]:
-    """Return the groups, the worst first, then the largest."""
+    """Return the groups in order: the worst verdict first, then the largest group."""
     return sorted(groups, key=lambda group: (VERDICTS.index(group.first.verdict), -group.bytes))

@@ -2,8 +2,8 @@
 
 ::
 
-    version ──► position in the log ──► bytes up to the limits ──► topic of zstd? ──► as they are
-    (ApiKeys)   (LogSegment.read)       (KIP-74)                   (KIP-110)     └──► in an older magic (KIP-283)
+    version ──► position in the log ──► bytes up to the limits ──► zstd topic? ─┬─► unchanged
+    (ApiKeys)   (LogSegment.read)       (KIP-74)                   (KIP-110)    └─► in an older magic (KIP-283)
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _VERSION_MAX = 2**15 - 1  # of an int16
 _HARD_LIMIT = 2  # the last version without KIP-74
 _ISOLATION = 4  # the first version with an isolation level (KIP-98)
-_ZSTD = 10  # the first version that takes zstd (KIP-110)
+_ZSTD = 10  # the first version that supports zstd (KIP-110)
 
 
 def fetch(
@@ -66,46 +66,46 @@ def fetch(
 ) -> Fetched:
     """Return a broker's answer to a fetch of one partition: the bytes of the response, with the reasons for them.
 
-    Fetch 4 and later get the log's bytes. Fetch 0 and 1 know message format v0, Fetch 2 and 3 know v1: brokers from
-    0.10 to 3.9 convert for them, record by record, while the response is sent, and lose what the old format has no
-    place for. Kafka 4 does not answer them (KIP-896). Additions of Fetch 13 and later, such as topic ids
-    (KIP-516), changes nothing about the answer to a partition.
+    Fetch 4 and later get the log's bytes. Fetch 0 and 1 know message format v0, Fetch 2 and 3 know v1: for these,
+    brokers from 0.10 to 3.9 convert record by record, from 2.0 while the response is sent, and lose what the old
+    format cannot store. Kafka 4 does not answer them (KIP-896). Additions of Fetch 13 and later, such as topic ids
+    (KIP-516), do not change the answer to a partition.
 
     Parameters
     ----------
     log : bytes-like, several of them, Log or Partition
-        A record set, as in a segment; one per segment; or the result of `recordpress.open_log`, if that is one
-        partition. A log ends before the first entry of its last segment that is truncated or impossible. Of a partition
-        on disk only headers are read, from where its offset index leads, and the records of the response.
+        A record set, as in a segment; one record set per segment; or a log from `recordpress.open_log` that has one
+        partition. The log ends before the first entry of its last segment that is truncated or impossible. From a
+        stored partition, only headers, starting where its offset index points, and the response's records are read.
     fetch_offset : int
     fetch_version : int
         Of the Fetch request.
     broker_version : str
-        From ``"0.8.2"`` to ``"4.4"``. The default is the last line that converts.
+        A release of Kafka from 0.8.2 to 4.4. The default is the last minor release that converts.
     topic_config : mapping, optional
         Settings of topic and broker by Kafka's property names. Settings with an effect: ``compression.type``,
-        ``message.downconversion.enable``, ``message.format.version`` with ``inter.broker.protocol.version`` (what
-        the log may hold, before 3.0), and ``fetch.max.bytes``.
+        ``message.downconversion.enable``, ``message.format.version`` with ``inter.broker.protocol.version`` (the
+        log's format before 3.0), and ``fetch.max.bytes``.
     max_bytes, partition_max_bytes : int
-        Of the request; the first one counts from Fetch 3 on. The defaults follow Java's consumer.
+        Limits in the request; `max_bytes` counts from Fetch 3. The defaults are the same as in Java's consumer.
     minimum_one_batch : bool
-        The partition is the first one of the request that has data: its first batch is sent whole, although it may be
+        Assume that the partition is the first in the request with data: its first batch is sent whole, even if it is
         larger than both limits (KIP-74). Fetch 0 to 2 have no such rule.
     isolation_level : {'read_uncommitted', 'read_committed'}
-        Of the request. For ``'read_committed'`` reading ends at the last stable offset, and the answer lists the
-        aborted transactions; their records are in it, and the client omits them (KIP-98). Fetch 0 to 3 and
-        followers have no such choice. All headers of a log that is not remote are read for it.
+        Level in the request. With ``'read_committed'``, reading ends at the last stable offset, and the answer lists
+        aborted transactions; it includes their records, and the client omits them (KIP-98). Fetch 0 to 3 and
+        followers have no such choice. All headers of a log are read for it, unless the log is remote.
     follower : bool
-        The request is that of another broker.
+        Whether another broker sends the request.
     log_start_offset : int, optional
-        By default where the first segment begins, 0 for record sets.
+        First offset of the log; by default where the first segment begins, 0 for record sets.
     end_offset : int, optional
-        Where reading ends: the high watermark. By default the end of the log.
+        High watermark, where reading ends; by default the end of the log.
     helpful : bool
-        Omit two mistakes of real brokers: batches that are sent twice, and responses that end too early. See the
+        Avoid two mistakes of real brokers: batches that are sent twice, and responses that end too early. See the
         notes.
     codecs : CodecRegistry, optional
-        Codec plug-ins in addition to Kafka's. No older magic has them.
+        Codec plug-ins in addition to Kafka's codecs; older magics do not support them.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
 
@@ -116,27 +116,27 @@ def fetch(
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument or a setting that is not accepted; a log of several partitions.
+        An invalid argument or setting, or a log of several partitions.
     OutputTooLargeError
-        A batch is larger than max_decompressed_bytes.
+        The decompressed records of a batch exceed max_decompressed_bytes.
     StorageError, OSError
         The log cannot be read.
 
     Notes
     -----
-    Damage in the log is not an exception but what a broker makes of it: an error code if conversion fails before the
-    response begins, and a connection that is closed if it fails while it is sent; `Fetched.message` describes it.
-    No checksum is compared, as brokers do not.
+    Damage in the log does not raise an exception. The result is a broker's: an error code if conversion fails before
+    the response begins, a closed connection if it fails during the response; `Fetched.message` describes the damage.
+    Like a broker, this function does not compare checksums.
 
-    The response is as long as it was announced before all was converted: at least the bytes that were read. What is
-    missing is an entry that claims to be longer than it is, so that every client treats it as truncated. zstd
-    cannot be converted: error 76 if it comes first, else the batches before it.
+    A broker announces the size of the response before it converts all batches: at least the bytes that were read. An
+    entry that claims to be longer than it is fills the rest, so that every client treats it as truncated. zstd cannot
+    be converted: the answer is error 76 if a zstd batch comes first, otherwise the batches before it.
 
-    Real brokers make two mistakes, which are part of the answer without `helpful`. Where the first batches have nothing
-    for an old client, such as control batches, some later batches are sent twice. Where more than 128 KiB of the
-    response are missing because of zstd, the connection is closed.
+    Real brokers make two mistakes, which the answer repeats unless `helpful` is set. If the first batches convert to
+    nothing, as control batches do, some later batches are sent twice. If more than 128 KiB of the response are
+    missing because of zstd, the connection is closed.
 
-    gzip is compressed by another library than Java's: its bytes differ, the records in them do not.
+    gzip is compressed by a different library than Java's: the bytes differ, but the records do not.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def fetch(
     >>> fetch(log, 50, fetch_version=3).error
     'UNSUPPORTED_COMPRESSION_TYPE'
 
-    What a consumer makes of a log with aborted transactions:
+    The records that a consumer reads from a log with aborted transactions:
 
     >>> committed = fetch(log, 0, fetch_version=12, isolation_level="read_committed")
     >>> columns = recordpress.read_columns(committed.records, aborted_transactions=committed.aborted_transactions)
@@ -240,7 +240,7 @@ class _Request:
     # --- ReplicaManager -----------------------------------------------------------------------------------------
 
     def read(self, partition: PartitionRead, limit: int, end_offset: int | None) -> Fetched:
-        """Return the bytes that were read, or the error."""
+        """Return a response with the bytes that were read, or with an error."""
         if not partition.start_offset <= self.offset <= partition.end_offset:
             return _without_records(Errors.OFFSET_OUT_OF_RANGE, Reason.OFFSET_OUT_OF_RANGE)
         watermark = partition.end_offset if end_offset is None else min(end_offset, partition.end_offset)
@@ -252,7 +252,7 @@ class _Request:
             found = partition.read(self.offset, limit, self.whole, until)
         except CorruptRecordError as error:
             return _without_records(Errors.CORRUPT_MESSAGE, Reason.DAMAGED_LOG, message=str(error))
-        # nor are clients since KIP-74 sent a part of the first batch: they could not distinguish it from a loss
+        # since KIP-74, part of the first batch is not sent either: clients could not distinguish it from a loss
         records = b"" if self.version > _HARD_LIMIT and found.first_entry_incomplete else found.records
         return Fetched(
             0,
@@ -267,7 +267,7 @@ class _Request:
         )
 
     def aborted(self, isolation: Isolation, found: LogRead, until: int) -> list[tuple[int, int]] | None:
-        """Return aborted transactions (UnifiedLog.collectAbortedTransactions); none if the broker reads no complete
+        """Return aborted transactions (UnifiedLog.collectAbortedTransactions); None if the broker reads no complete
         batch."""
         if self.offset >= until:
             return []
@@ -297,7 +297,7 @@ class _Request:
         return read if read.error_code else self.convert(read, magic)
 
     def magic_for(self, records: bytes) -> int | None:
-        """Return the magic that the records are converted to, if any."""
+        """Return the magic to which the records are converted; None if they are not converted."""
         if self.fetches.conversion == "none":
             return None
         if self.config.target_magic > 0 and self.version <= 1:

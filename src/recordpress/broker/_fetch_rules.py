@@ -1,4 +1,4 @@
-"""Fetch behaviour by release, with sources; `_versions` has everything else."""
+"""Fetch behaviour by release, with sources; `_versions` has all other rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recordpress.broker._versions import BrokerRules, Version
 
 @dataclass(frozen=True, slots=True)
 class FetchRules:
-    """How the brokers of one release answer a fetch."""
+    """Rules by which the brokers of one release answer a fetch."""
 
     versions: tuple[int, int] = (0, 0)
     conversion: Literal["none", "merged", "eager", "lazy"] = "none"
@@ -21,7 +21,7 @@ class FetchRules:
     default_max_bytes: int | None = None
 
 
-# A release without a row is as the one before it.
+# A release without a row behaves like the release before it.
 _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
     ((0, 8, 2), {}, "KafkaApis.handleFetchRequest"),
     ((0, 9), {"versions": (0, 1)}, "KIP-13"),
@@ -48,7 +48,7 @@ _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
 
 
 def fetch_rules_of(rules: BrokerRules) -> FetchRules:
-    """Return how brokers of that release answer a fetch."""
+    """Return the fetch rules of the release of `rules`."""
     found = FetchRules()
     for since, change, _ in _CHANGES:
         if rules.version >= since:

@@ -14,31 +14,30 @@ class Fetched:
     Attributes
     ----------
     error_code : int | None
-        Kafka's code; 0 without an error, None if the broker closes the connection instead of answering, or while it
-        answers.
+        Kafka's code; 0 on success, None if the broker closes the connection before or during the response.
     error : str
-        The code's name in Kafka; ``"CONNECTION_CLOSED"`` without one.
+        The code's name in Kafka; ``"CONNECTION_CLOSED"`` if the code is None.
     records : bytes
-        As the response carries them: the last entry may be cut, or a filler that claims to be longer than it is.
+        Records in the response; the last entry may be truncated, or a filler that claims to be longer than it is.
     size : int
-        Bytes of records that the response announces. No others, but if the connection is closed.
+        Bytes of records that the response announces and, unless the connection is closed, contains.
     log_start_offset, high_watermark : int
-        -1 where an error comes with neither.
+        Offsets in the response; -1 if an error response has none.
     last_stable_offset : int
-        Up to which a client may read that reads committed records; -1 if it does not.
+        End of the records that a ``read_committed`` client may read; -1 for other clients.
     aborted_transactions : list of (int, int) | None
-        Producer id and first offset of each, as `read_columns` takes them; None if it does not read committed records,
-        or gets none for want of room. Some may lie after the records: a broker takes their bound from its index.
+        Producer id and first offset of each, as `read_columns` takes them; None for other clients, and if no complete
+        batch fits. Some may begin after the records: a broker takes their bound from its index.
     magic : int | None
-        That the records were converted to; None if they are as the log has them.
+        Magic to which the records were converted; None if they are as in the log.
     read_bytes : int
-        That were read of the log: it is these that max_bytes of the request limits.
+        Bytes read from the log, which the request's max_bytes limits.
     converted_batches, converted_records : int
-        One that is sent twice counts twice.
+        Converted batches and records; one that is sent twice counts twice.
     dropped_control_batches, dropped_records : int
-        Control batches, which no older magic has; records before the offset that was requested.
+        Control batches, which older magics do not have; records before the requested offset.
     lost : dict of str to int
-        Fields that the older magic lacks: how many ``headers``; records with ``timestamps``, of ``producers``, of
+        Counts of what the older magic lacks: ``headers``; records with ``timestamps``, of ``producers``, of
         ``transactions``, with ``leader_epochs``, with ``record_attributes``; control records (``markers``); batches
         with ``delete_horizons`` and ``empty_batches``.
     repeated_batches : int
@@ -46,11 +45,11 @@ class Fetched:
     filler_bytes, cut_bytes : int
         Bytes of the filler, or of the truncated entry, at the end of the records.
     message : str | None
-        What is wrong with the log where that kept the broker from converting it.
+        Cause, if the log could not be read or completely converted; otherwise None.
     reasons : list of Reason
-        Why the records differ from the log's, or why the answer has none.
+        Reasons for differences from the log's records, or for a response without records.
     findings : list of Finding
-        What the client will not notice, or stumble over.
+        Effects that the client may not notice, or may fail on.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The broker that `explain` asks: `validate` with everything but the record set."""
+"""The broker that `explain` uses: `validate` with all arguments except the record set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recordpress.record import Batch
 from recordpress.record.header import SEQUENCES
 from recordpress.typing import Integer, Time
 
-_IN_A_LOG = "of the log"  # a transactional id, which batches of a log do not have
+_IN_A_LOG = "of the log"  # a transactional id, because batches of a log have none
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class Judge:
     codecs: CodecRegistry | None
 
     def of_request(self, version: Integer | None, transactional_id: str | None) -> Callable[[Any], Verdict]:
-        """Return the function that validates a client's record set, whose transaction is assumed to be known to the
-        coordinator."""
+        """Return the function that validates a client's record set; the coordinator is assumed to know its
+        transaction."""
         return self._validator(version, transactional_id, self.now_ms, None)
 
     def of_log(self, batch: Batch) -> Callable[[Any], Verdict]:
         """Return the function that validates a batch of a log as its producer sent it, at the time of its largest
-        timestamp and with the producer's earlier batches known."""
+        timestamp and directly after the producer's previous batch."""
         transactional_id = _IN_A_LOG if batch.is_transactional else None
         sent_at = batch.max_timestamp if batch.max_timestamp >= 0 else None
         now_ms = sent_at if self.now_ms is None else self.now_ms
@@ -68,7 +68,7 @@ class Judge:
 
 
 def _previous_batch(batch: Batch) -> list[ProducerState] | None:
-    """Return the batch before this one, of one record at offset 0."""
+    """Return the producer's state after a made-up previous batch of one record at offset 0."""
     if batch.producer_id < 0 or batch.base_sequence < 0:
         return None
     before = (batch.base_sequence - 1) % SEQUENCES

@@ -1,16 +1,16 @@
-"""The records that a broker sends to an old client: as many bytes as it promised before it converted
+"""Records that a broker sends to an old client: as many bytes as it announced before it converted
 all of them (KIP-283).
 
-    first    one batch at a time is converted, until something comes out of one: known before the response begins
-    promise  as many bytes as were read, or as the first result has, if that is more
+    first    batches are converted one by one, before the response begins, until one of them has a result
+    announce the number of bytes that were read, or the size of the first result if that is larger
     send     the first result; then chunks of up to 128 KiB of batches, each converted as a whole
     filler   an entry that claims to be longer than the remaining bytes: every reader treats it as truncated
 
-Source: org.apache.kafka.common.record: LazyDownConversionRecords, LazyDownConversionRecordsSend. Two things in them are
-mistakes, and are kept, as clients meet them. The sender skips one batch for the first result, even where there were
-others before it that came to nothing: batches from the second one on are then sent again. And where a chunk cannot be
-converted because of zstd, one filler is sent; if it is not enough, as it has 128 KiB at most, the iterator refuses to
-go on, and the connection is closed before the response is complete.
+Source: org.apache.kafka.common.record: LazyDownConversionRecords, LazyDownConversionRecordsSend. Their two mistakes are
+kept, because clients encounter them. The sender skips one batch for the first result, even if batches before it had no
+result: batches from the second to the first result are then sent again. If a chunk cannot be converted
+because of zstd, one filler is sent; if its maximum of 128 KiB is not enough, the iterator fails, and the connection is
+closed before the response is complete.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -52,13 +52,13 @@ from recordpress.record.change_magic import LOST
 # By the rules of Kafka's RecordsUtil.downConvert:
 #
 #     control batch                        dropped
-#     zstd                                 error 76, for all of the batches that are converted together
+#     zstd                                 error 76 for all batches that are converted together
 #     magic is old enough                  copied byte for byte
-#     else, and not compressed             as many messages as there are records from the requested offset on
-#     else                                 one wrapper with all records, also before that offset
+#     otherwise, if not compressed         one message per record, starting at the requested offset
+#     otherwise                            one wrapper with all records, also before that offset
 #
-# Before 0.11 all records became one batch, under the codec of the first one (FileMessageSet.toMessageFormat).
-# No checksum is compared: a broker does not, either. An error has the code of the exception that Kafka raises there.
+# Before 0.11, all records became one batch with the codec of the first batch (FileMessageSet.toMessageFormat).
+# As in a broker, no checksum is compared. An error has the code of the exception that Kafka raises.
 
 cdef enum:
     # A result other than RP_OK and Kafka's error codes: out of memory, or the cap on decompressed bytes.
@@ -66,37 +66,37 @@ cdef enum:
 
 
 ctypedef struct down_counts:
-    int64_t batches             # that were converted
+    int64_t batches             # converted
     int64_t records
-    int64_t copied              # batches that were old enough
+    int64_t copied              # batches whose magic was old enough
     int64_t control_batches     # dropped
-    int64_t early_records       # dropped: before the offset that was requested
-    int64_t temporary_bytes     # as RecordValidationStats has them
+    int64_t early_records       # dropped: before the requested offset
+    int64_t temporary_bytes     # as in RecordValidationStats
     int64_t lost[LOST_KINDS]
 
 
-# Zero except for `converter.magic`, `data`, `size`, `first_offset`, `cap`, `context` and the flags before the first
-# call.
+# All fields are zero before the first call except `converter.magic`, `data`, `size`, `first_offset`, `cap`, `context`
+# and the flags.
 ctypedef struct down_conversion:
     converter converter
     const uint8_t* data
     int64_t size
     int64_t first_offset
     size_t cap
-    bint zstd                   # the broker knows of it
-    bint drops_headers          # of records; else they are an error
-    bint merges                 # all records become one batch, under the codec of the first one
-    bint began                  # that batch
-    int64_t counted             # what lies before this position in `data` was counted already where it is lost
+    bint zstd                   # the broker knows zstd
+    bint drops_headers          # of records; otherwise headers are an error
+    bint merges                 # all records become one batch with the codec of the first batch
+    bint began                  # the merged batch was begun
+    int64_t counted             # losses before this position in `data` were already counted
     codec_context* context
     pooled out
     down_counts counts
-    rp_batch batch              # at hand, for an error
+    rp_batch batch              # the current batch, for errors
     rp_error error
 
 
 cdef int entry_at(down_conversion* d, int64_t position, rp_batch* b) noexcept nogil:
-    """Find the next complete entry as FileLogInputStream does, which ignores the magic: its position, size and magic.
+    """Read position, size and magic of the next complete entry as FileLogInputStream does, which ignores the magic.
     Return RP_OK, RP_END or CORRUPT_MESSAGE."""
     cdef const uint8_t* p = d.data + position
     cdef int64_t size
@@ -115,7 +115,7 @@ cdef int entry_at(down_conversion* d, int64_t position, rp_batch* b) noexcept no
 
 cdef int down_convert(down_conversion* d, int64_t start, int64_t end) noexcept nogil:
     """Append the entries that begin in [start, end) to d.out, as RecordsUtil.downConvert converts them; after an error
-    d.out and d.counts are as before. All are read before one is written, so a read error comes before a write error."""
+    d.out and d.counts are unchanged. All entries are read before any is written, so read errors come first."""
     cdef down_counts before = d.counts
     cdef size_t out = d.out.size
     cdef int status, failed = RP_OK
@@ -125,7 +125,7 @@ cdef int down_convert(down_conversion* d, int64_t start, int64_t end) noexcept n
         if status == RP_OK:
             status = change_entry_magic(d, d.data + start, &failed, &error)
         if status != RP_OK:
-            break  # bytes that another thread changes may end here, too
+            break  # also the end if another thread has changed the bytes
         start += d.batch.size
     if status == RP_OK and failed == RP_OK and d.began:
         failed = end_batch(d, &error)
@@ -146,7 +146,7 @@ cdef void down_conversion_free(down_conversion* d) noexcept nogil:
 # --- one entry ------------------------------------------------------------------------------------------------------
 
 cdef int change_entry_magic(down_conversion* d, const uint8_t* entry, int* failed, rp_error* error) noexcept nogil:
-    """Return the status of reading; `failed` and `error` are the first one of writing."""
+    """Return the status of reading. The first write error goes to `failed` and `error`."""
     cdef rp_batch* b = &d.batch
     cdef bint is_new = b.position >= d.counted
     cdef int id, status
@@ -168,7 +168,7 @@ cdef int change_entry_magic(down_conversion* d, const uint8_t* entry, int* faile
         return RP_OK if failed[0] or append(&d.out, entry, <size_t>b.size, &d.error) == RP_OK else DOWN_OURS
     if b.magic < 2 and id == RP_NONE and b.base_offset < d.first_offset:
         d.counts.early_records += is_new
-        return RP_OK  # its key and value are not looked at
+        return RP_OK  # its key and value are not read
     if b.magic >= 2 and b.size < RP_BATCH_HEADER:
         rp_fail(&d.error, RP_BATCH_LENGTH, RP_SIZE_OFFSET, b.size - RP_LOG_OVERHEAD, RP_BATCH_HEADER - RP_LOG_OVERHEAD)
         return UNKNOWN_SERVER_ERROR
@@ -176,8 +176,8 @@ cdef int change_entry_magic(down_conversion* d, const uint8_t* entry, int* faile
 
 
 cdef int read_header(down_conversion* d, const uint8_t* entry) noexcept nogil:
-    """Read a magic above 2 as 2, as a broker's log does, because no checksum covers the field; and a batch that is
-    shorter than its header, because control batches are omitted before its length counts."""
+    """Read a header: a magic above 2 counts as 2, as in a broker's log, because no checksum covers it; a batch may be
+    shorter than its header, because control batches are omitted before their length is checked."""
     cdef uint8_t[RP_BATCH_HEADER] header
     cdef rp_batch b = d.batch
     memset(header, 0, RP_BATCH_HEADER)
@@ -201,7 +201,7 @@ cdef int check_codec(down_conversion* d, int id) noexcept nogil:
     """Reject zstd and plug-ins, which are never converted, even if the batch could be copied."""
     cdef const codec* row = row_of(d.context.codecs, id)
     cdef int at = RP_ATTRIBUTES_OFFSET if d.batch.magic >= 2 else RP_MESSAGE_ATTRIBUTES_OFFSET
-    if id == RP_PLUGGABLE and d.batch.magic >= 2 and d.context.codecs != kafka_codecs():  # whichever its name is
+    if id == RP_PLUGGABLE and d.batch.magic >= 2 and d.context.codecs != kafka_codecs():  # under any name
         rp_fail(&d.error, RP_CODEC_MAGIC, at, d.converter.magic, 2)
         return UNSUPPORTED_COMPRESSION_TYPE
     if row == NULL or id == RP_ZSTD and not d.zstd:
@@ -249,7 +249,7 @@ cdef int convert_records(down_conversion* d, const uint8_t* entry, int id, bint 
         if failed[0] == RP_OK:
             failed[0] = write_record(d, id, &row, kept == 0 and not d.began, error)
         kept += 1
-    if opened != RP_OK:  # Java's stream fails where ours did, after the records before that
+    if opened != RP_OK:  # Java's stream fails where ours did, after the preceding records
         d.error = codec_error
         return UNKNOWN_SERVER_ERROR
     if is_v2 and cursor.p != cursor.end:
@@ -277,12 +277,12 @@ cdef int next_record(down_conversion* d, const rp_source* source, rp_cursor* cur
     if status == RP_VARINT and rp_batch_codec(&d.batch) == RP_NONE and rp_cursor_left(&at) >= RP_VARINT_MAX:
         rp_read_varint(&at)
         if not rp_cursor_ok(&at):
-            return UNKNOWN_SERVER_ERROR  # a length that is too long is an argument error, a field that is so is not
+            return UNKNOWN_SERVER_ERROR  # an overlong length is an argument error, an overlong field is not
     return INVALID_RECORD
 
 
 cdef bint ran_out(rp_cursor at) noexcept nogil:
-    """Return whether the record there continues after the bytes that were decoded."""
+    """Return whether the record at the cursor continues beyond the decoded bytes."""
     cdef size_t left = rp_cursor_left(&at)
     cdef int64_t length = rp_read_varint(&at)
     return length > <int64_t>rp_cursor_left(&at) if rp_cursor_ok(&at) else left < RP_VARINT_MAX
@@ -290,7 +290,7 @@ cdef bint ran_out(rp_cursor at) noexcept nogil:
 
 cdef int write_record(down_conversion* d, int id, rp_record* row, bint first, rp_error* error) noexcept nogil:
     cdef int status = RP_OK
-    if row.timestamp < NO_TIMESTAMP:  # even where magic 0 keeps no timestamp
+    if row.timestamp < NO_TIMESTAMP:  # even if magic 0 does not keep the timestamp
         status = rp_fail(error, RP_TIMESTAMP_NEGATIVE, -1, row.timestamp, 0)
     elif row.header_count and not d.drops_headers:
         status = rp_fail(error, RP_HEADERS_MAGIC, -1, d.converter.magic, 0)
@@ -327,7 +327,7 @@ cdef int end_batch(down_conversion* d, rp_error* error) noexcept nogil:
     return RP_OK if batch_close(b, d.context, &d.out, error) == RP_OK else DOWN_OURS
 
 
-# --- what Kafka raises ------------------------------------------------------------------------------------------------
+# --- errors that Kafka raises -----------------------------------------------------------------------------------------
 
 cdef bint is_of_codec(int status) noexcept nogil:
     return status not in (RP_NO_MEMORY, RP_OUTPUT_CAP, RP_RECORDS_COUNT, RP_CODEC_ID)
@@ -355,7 +355,7 @@ cdef enum:
 
 
 cdef int last_entry(object data, int magic, int64_t* end) except -1:
-    """Return the status and position of the first entry that cannot be passed, such as one above `magic`."""
+    """Return RP_OK and the position of the first entry above `magic`; RP_END and the end if there is no such entry."""
     cdef InputView view = InputView(data)
     cdef down_conversion d
     cdef rp_batch b
@@ -377,7 +377,7 @@ cdef int last_entry(object data, int magic, int64_t* end) except -1:
 
 
 def holds_newer(data, magic):
-    """Return whether an entry is too new for a client that knows this magic (AbstractRecords.hasCompatibleMagic)."""
+    """Return whether an entry is newer than the magic that a client knows (AbstractRecords.hasCompatibleMagic)."""
     cdef int64_t end
     return last_entry(data, magic, &end) == RP_OK
 
@@ -389,12 +389,12 @@ def cut_bytes_of(data):
     try:
         last_entry(data, 127, &end)
     except CorruptRecordError:
-        return 0  # its reader reports it
+        return 0  # a reader of the data reports the damage
     return view.size - end
 
 
 cdef class DownConversion:
-    """One answer to one fetch; it is made at once."""
+    """Converted response to one fetch, computed when the object is created."""
 
     cdef down_conversion conversion
     cdef bint helpful
@@ -541,7 +541,7 @@ cdef class DownConversion:
         return RP_OK
 
     cdef int next_result(self, int64_t most, int64_t* after_first) noexcept nogil:
-        """Convert chunk by chunk until one has a result."""
+        """Convert chunk by chunk until a chunk has a result."""
         cdef down_conversion* d = &self.conversion
         cdef size_t before = d.out.size
         cdef int64_t start
@@ -557,8 +557,8 @@ cdef class DownConversion:
         return RP_OK
 
     cdef int pass_chunk(self, int64_t* after_first, int64_t most) noexcept nogil:
-        """Pass at most this many bytes of entries, but at least one entry; return RP_END at the end of the set, or the
-        error of the header after them."""
+        """Pass at most `most` bytes of entries, but at least one entry; return RP_END at the end of the set, or the
+        error of the next header."""
         cdef rp_batch b
         cdef int64_t start = self.position
         cdef int status
@@ -575,7 +575,7 @@ cdef class DownConversion:
                 after_first[0] = self.position
 
     cdef void count_repeated(self, int64_t start) noexcept nogil:
-        """Count the batches of the chunk that gave the first result, which are sent again."""
+        """Count the batch that gave the first result, if the chunk sends it again."""
         cdef down_conversion* d = &self.conversion
         cdef rp_batch b
         while start < d.counted and entry_at(d, start, &b) == RP_OK:
@@ -583,7 +583,7 @@ cdef class DownConversion:
             self.repeated_batches += start == d.counted
 
     cdef void cut(self, int64_t start) noexcept nogil:
-        """Cut the result that begins at `start` to the room left in the response."""
+        """Truncate the result that begins at `start` to the size of the response."""
         cdef down_conversion* d = &self.conversion
         cdef down_conversion sent
         cdef rp_batch b

@@ -1,4 +1,4 @@
-"""A set of messages as brokers before 0.11 take it: the decision, from what _message_validator finds."""
+"""Decisions of brokers before 0.11 on sets of messages, from the results of _message_validator."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OFFSETS, _HEADERS = 0, 1  # results of compare_messages
 def append_messages(
     data: bytes, *, generation: MessageSets, config: LogConfig, next_offset: int, now_ms: int, helpful: bool
 ) -> tuple[Verdict, int]:
-    """Return the broker's answer and its next offset."""
+    """Return the broker's answer and the partition's next offset."""
     try:
         return _appended(data, generation, config, next_offset, now_ms)
     except OutputTooLargeError:

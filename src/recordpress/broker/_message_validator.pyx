@@ -1,11 +1,11 @@
-"""Message sets as brokers before 0.11 store or refuse them.
+"""Message sets as brokers before 0.11 store or reject them.
 
-    0.8.2, 0.9         kafka.message.ByteBufferMessageSet: magic is not looked at, LZ4 headers have the broken checksum
+    0.8.2, 0.9         kafka.message.ByteBufferMessageSet: magic is ignored, LZ4 headers have the broken checksum
     0.10.0, 0.10.1     the same class with two formats: KIP-31, KIP-32, KIP-57
     0.10.2             kafka.log.LogValidator, org.apache.kafka.common.record.Record
 
-They copy messages as bytes, where later brokers take records apart; and they know no record errors. Each release's own
-code is followed, its faults included: -1 stands for exceptions without an error code.
+These brokers copy messages as bytes, where later brokers parse records, and have no record errors. This module follows
+the code of each release, including its faults: -1 stands for exceptions without an error code.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -26,11 +26,11 @@ from recordpress.broker._old_streams import Refused, compressed, decompressed, t
 
 # --- messages of magic 0 and 1 ---------------------------------------------------------------------------------------
 
-# Only what a release looks at is looked at. There, a field that lies outside of its message is an exception without an
-# error code, so -1. All that is wrong is raised as Refused.
+# Only fields that a release reads are read. A field outside its message then raises an exception without an error
+# code, so the answer is -1. Every error is raised as Refused.
 
 cdef enum:
-    # the code that takes sets, by the release in which it came: MessageSets
+    # the code that accepts sets, by the release that introduced it: MessageSets
     V0_8_2 = 0
     V0_9 = 1
     V0_10_0 = 2
@@ -38,7 +38,7 @@ cdef enum:
     V0_10_2 = 4
 
     ENTRY_OVERHEAD = RP_LOG_OVERHEAD
-    # in a message: crc, magic, attributes, and the body, which begins with the timestamp, or the key's length
+    # in a message: crc, magic, attributes, and the body, which begins with the timestamp or the key's length
     MAGIC_AT = 4
     ATTRIBUTES_AT = 5
     BODY_AT = 6
@@ -54,7 +54,7 @@ ctypedef struct message:
     int64_t offset
     const uint8_t* data      # after the entry's offset and size
     int64_t size
-    const message* wrapper   # that it was in, or NULL
+    const message* wrapper   # the wrapper of the message, or NULL
 
 
 cdef inline int magic_of(const message* m) noexcept:
@@ -79,7 +79,7 @@ cdef inline int64_t body_time(const message* m) noexcept:
 
 cdef enum:
     LEAST_MESSAGE = 14  # crc, magic, attributes, and the lengths of key and value
-    MOST_NESTED = 32    # wrappers that 0.8.2 opens in one another
+    MOST_NESTED = 32    # maximum nesting of wrappers that 0.8.2 opens
 
 
 cdef int refuse(int code, str reason) except -1:
@@ -93,7 +93,7 @@ cdef int64_t key_size_at(const message* m, int generation) noexcept:
 
 
 cdef bint is_append_time(const message* m) noexcept:
-    """Return the timestamp type: that of the wrapper, if its format has one."""
+    """Return whether the timestamp type is LogAppendTime: the wrapper's type counts, if its format has a type."""
     if magic_of(m) == 0:
         return False
     if m.wrapper != NULL and magic_of(m.wrapper) > 0:
@@ -114,13 +114,13 @@ cdef bint is_valid(const message* m) noexcept:
 
 
 cdef bint next_message(const uint8_t* data, int64_t size, int64_t* position, message* m) except -1:
-    """Read the complete entry at `position`, which moves to the next; False at the end, or at a truncated one. One that
-    is too small is an error."""
+    """Read the complete entry at `position`, and move `position` to the next; return False at the end or at a truncated
+    entry. Reject an entry that is too small."""
     cdef const uint8_t* entry = data + position[0]
     cdef int64_t left = size - position[0]
     if left < ENTRY_OVERHEAD:
         return False
-    m.size = <int32_t>rp_load_be32(entry + 8)  # in the 12 bytes that are left
+    m.size = <int32_t>rp_load_be32(entry + 8)  # within the 12 remaining bytes
     if m.size < LEAST_MESSAGE:
         refuse(CORRUPT_MESSAGE, "ENTRY_SIZE")
     if m.size > left - ENTRY_OVERHEAD:
@@ -132,7 +132,7 @@ cdef bint next_message(const uint8_t* data, int64_t size, int64_t* position, mes
 
 
 cdef bytes unwrapped(const message* wrapper, int generation):
-    """Return the set that is compressed in a message."""
+    """Return the set that is compressed in a wrapper."""
     cdef int64_t at = key_size_at(wrapper, generation), size
     at += 4 + max(0, int_at(wrapper, at))
     size = int_at(wrapper, at)
@@ -149,7 +149,7 @@ cdef class DeepIterator:
     """See the .pxd."""
 
     cdef int generation
-    cdef int64_t unwrapped   # bytes that were in wrappers, so far
+    cdef int64_t unwrapped   # bytes found in wrappers so far
 
     cdef int take(self, const message* m) except -1:
         return 0
@@ -165,7 +165,7 @@ cdef class DeepIterator:
         return 0
 
     cdef bytes open_wrapper(self, const message* wrapper):
-        """Return the content of a wrapper. Wrappers may nest a thousand in a thousand, so all bytes are counted."""
+        """Return the content of a wrapper. A wrapper may hold a thousand wrappers, so all bytes are counted."""
         cdef bytes block = unwrapped(wrapper, self.generation)
         self.unwrapped += len(block)
         if self.unwrapped > <int64_t>_old_streams.DEFAULT_MAX_SIZE:
@@ -181,7 +181,7 @@ cdef class DeepIterator:
             refuse(UNKNOWN_SERVER_ERROR, "NESTED_COMPRESSION")
         block = self.open_wrapper(wrapper)
         data = block
-        if self.generation == V0_8_2:  # deep again: nested compression is decompressed twice
+        if self.generation == V0_8_2:  # the content is walked deeply, too: nested compression is decompressed twice
             return self.walk(data, len(block), depth + 1)
         if self.generation == V0_9:
             return self.take_all(block, wrapper, 0)
@@ -191,7 +191,7 @@ cdef class DeepIterator:
                 refuse(UNKNOWN_SERVER_ERROR if self.generation == V0_10_0 else CORRUPT_MESSAGE, "RECORD_MAGIC")
             base = m.offset
         if m.data == NULL:
-            if self.generation == V0_10_2:  # DeepRecordsIterator requests the last one
+            if self.generation == V0_10_2:  # DeepRecordsIterator requests the last message
                 refuse(UNKNOWN_SERVER_ERROR, "WRAPPER")
             return 0
         base = <int64_t>(<uint64_t>wrapper.offset - <uint64_t>base) if magic_of(wrapper) > 0 else 0
@@ -200,7 +200,7 @@ cdef class DeepIterator:
         return self.take_all(block, wrapper, base)
 
     cdef int take_all(self, bytes block, const message* wrapper, int64_t base) except -1:
-        """Take the messages of a wrapper; omit a truncated one at the end."""
+        """Take the messages of a wrapper, except a truncated message at the end."""
         cdef const uint8_t* data = block
         cdef message m
         cdef int64_t position = 0
@@ -211,10 +211,10 @@ cdef class DeepIterator:
         return 0
 
 
-# --- what the facade asks --------------------------------------------------------------------------------------------
+# --- analysis and entries --------------------------------------------------------------------------------------------
 
 def analyze(bytes data not None, int64_t max_message_bytes):
-    """Log.analyzeAndValidateMessageSet: bytes of complete entries, and the codec of the last one that is compressed."""
+    """Return the size of complete entries, and the last codec in them (Log.analyzeAndValidateMessageSet)."""
     cdef message m
     cdef int64_t position = 0
     cdef int source_codec = 0
@@ -239,7 +239,7 @@ def largest_entry(bytes records not None):
 
 
 cdef enum:
-    # how a kept set differs from what was sent: KEPT and the others of the facade
+    # how a kept set differs from the sent set; _message_sets uses these values
     OFFSETS = 0
     HEADERS = 1
     CONTENT = 2
@@ -255,7 +255,7 @@ cdef class StoredMessages:
 
 
 cdef class MessageValidator(DeepIterator):
-    """One set, on its way into the log. `take` is for sets that may be rebuilt."""
+    """Validator of one set. `take` is for sets that may be rebuilt."""
 
     cdef bytes data
     cdef const uint8_t* at
@@ -264,7 +264,7 @@ cdef class MessageValidator(DeepIterator):
     cdef bint compacted, log_append_time
     cdef int64_t before_max_ms, next_offset, now_ms
     cdef int reasons
-    cdef bint in_place, sound   # all messages are
+    cdef bint in_place, sound   # true of all messages
     cdef int64_t count, newest
     cdef pooled out
 
@@ -297,7 +297,7 @@ cdef class MessageValidator(DeepIterator):
         return refuse(CORRUPT_MESSAGE, "NULL_KEY") if size < 0 else 0
 
     cdef int check_timestamp(self, const message* m) except -1:
-        """Check a timestamp: -1 is compared like any other, and differences wrap as in Java."""
+        """Check a timestamp: -1 is compared like any other timestamp, and differences wrap as in Java."""
         cdef int64_t distance = <int64_t>(<uint64_t>timestamp_of(m) - <uint64_t>self.now_ms)
         if distance < 0 and distance != INT64_MIN:
             distance = -distance
@@ -366,7 +366,7 @@ cdef class MessageValidator(DeepIterator):
             whole = ENTRY_OVERHEAD + first.size
         if self.log_append_time:
             put_timestamp(out, whole, self.now_ms, True)
-        elif self.generation == V0_10_0:  # what it finds to be newest, it does not write
+        elif self.generation == V0_10_0:  # it does not write the newest timestamp that it finds
             put_timestamp(out, whole, body_time(&first), False)
         elif body_time(&first) != self.newest or first.data[ATTRIBUTES_AT] & APPEND_TIME:
             put_timestamp(out, whole, self.newest, False)
@@ -429,7 +429,7 @@ cdef class MessageValidator(DeepIterator):
         return self.convert(m, False)
 
     cdef uint8_t* put_entry(self, int64_t size) except NULL:
-        """Reserve room for a message of that size, and write its entry's offset and size."""
+        """Reserve room for a message of this size, and write its entry's offset and size."""
         cdef rp_error err
         cdef uint8_t* entry
         cdef bint counts_inside = self.target_codec and self.target_magic > 0
@@ -447,7 +447,7 @@ cdef class MessageValidator(DeepIterator):
         return 0
 
     cdef int convert(self, const message* m, bint is_last_step) except -1:
-        """Return a message in the target's format; one that has it stays as it is."""
+        """Write a message in the target's format; keep a message that already has it."""
         cdef bint append_time = self.log_append_time and is_last_step
         cdef bint has_format = magic_of(m) == self.target_magic
         if has_format and not is_last_step:
@@ -461,7 +461,7 @@ cdef class MessageValidator(DeepIterator):
         return self.put_other(m, append_time)
 
     cdef int put_other(self, const message* m, bint append_time) except -1:
-        """Write a message with or without a timestamp before the same bytes (Message.convertToBuffer)."""
+        """Write a message with a timestamp added or removed before the same bytes (Message.convertToBuffer)."""
         cdef int64_t after = BODY_AT + (TIMESTAMP_SIZE if magic_of(m) else 0)
         cdef int64_t before = BODY_AT + (0 if magic_of(m) else TIMESTAMP_SIZE)
         cdef uint8_t* out = self.put_entry(before + m.size - after)
@@ -475,8 +475,8 @@ cdef class MessageValidator(DeepIterator):
         return 0
 
     cdef int put_mistaken(self, const message* m) except -1:
-        """Store a message of the other format as the broker does by mistake: v1 does not fit, v0 loses its first 8
-        bytes and gets 8 zeros at its end."""
+        """Write a message that already has the target's format as the broker does by mistake: v1 does not fit, v0 loses
+        the first 8 bytes of its body and gets 8 zeros at its end."""
         cdef uint8_t* out
         cdef int64_t lost = BODY_AT + TIMESTAMP_SIZE
         if magic_of(m) or m.size < lost:
@@ -489,7 +489,7 @@ cdef class MessageValidator(DeepIterator):
         return 0
 
     cdef int write(self, const message* m, bint append_time) except -1:
-        """Record.convertTo: key and value are read, and written again."""
+        """Read key and value, and write them in the target's format (Record.convertTo)."""
         cdef int64_t key_at = key_size_at(m, self.generation)
         cdef int64_t key_size = int_at(m, key_at)
         cdef int64_t value_at = key_at + 4 + max(0, key_size)
@@ -507,7 +507,7 @@ cdef class MessageValidator(DeepIterator):
         if self.target_magic:
             rp_store_be64(out + BODY_AT, <uint64_t>time)
         memcpy(out + body, m.data + key_at, <size_t>(end - key_at))
-        if key_size < 0:  # any is null, and -1 is written
+        if key_size < 0:  # any negative size is null, and is written as -1
             rp_store_be32(out + body, <uint32_t>-1)
         if value_size < 0:
             rp_store_be32(out + body + value_at - key_at, <uint32_t>-1)
@@ -555,7 +555,7 @@ cdef void put_timestamp(uint8_t* entry, int64_t size, int64_t timestamp, bint ap
 
 def validate_messages(bytes data not None, *, int generation, int source_codec, int target_codec, int target_magic,
                       bint compacted, bint log_append_time, int64_t before_max_ms, int64_t next_offset, int64_t now_ms):
-    """Return the stored form of a set of complete entries whose checksums are right."""
+    """Return the stored form of a set of complete entries with correct checksums."""
     cdef MessageValidator v = MessageValidator.__new__(MessageValidator)
     v.generation, v.data, v.at, v.size = generation, data, data, len(data)
     v.source_codec, v.target_codec, v.target_magic = source_codec, target_codec, target_magic
@@ -566,7 +566,7 @@ def validate_messages(bytes data not None, *, int generation, int source_codec, 
 
 
 def compare_messages(bytes sent not None, bytes stored not None):
-    """Return how kept entries differ: 0, by their offsets; 1, by their headers; 2, also by key or value."""
+    """Return how kept entries differ: 0, only in offsets; 1, also in headers; 2, also in key or value."""
     cdef message a, b
     cdef int64_t position = 0, same = 0, head
     cdef int found = OFFSETS

@@ -1,6 +1,6 @@
 """Compressed sets of messages as brokers before 0.11 read and write them, with the checks of each release's codecs.
 
-This is asked once for each wrapper; the messages in it are walked in C (_message_validator).
+These functions are called once per wrapper; C code walks the messages in it (_message_validator).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from recordpress.typing import CompressionType
 CODECS: dict[int, CompressionType] = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4"}
 _GZIP_HEADER = 10
 XERIAL, _XERIAL_HEADER = b"\x82SNAPPY\0", 16
-_LARGEST_CHUNK = 1 << 30  # snappy-java makes room for a chunk of any size; the heap of a broker has 1 GiB
-# MemoryRecordsBuilder.COMPRESSION_DEFAULT_BUFFER_SIZE, in 0.10.2 alone; else snappy-java's 32 KiB
+_LARGEST_CHUNK = 1 << 30  # snappy-java allocates a chunk of any size; the heap of a broker has 1 GiB
+# MemoryRecordsBuilder.COMPRESSION_DEFAULT_BUFFER_SIZE, only in 0.10.2; other releases use snappy-java's 32 KiB
 _SNAPPY_CHUNK = 1024
 
 
 class Refused(Exception):
-    """A set that is not stored: Kafka's code, and the name of a `Reason`."""
+    """Rejection of a set: Kafka's error code, and the name of a `Reason`."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(code, reason)
@@ -37,13 +37,13 @@ def too_large(where: str) -> OutputTooLargeError:
 
 
 def _stream_error(generation: int, is_runtime_exception: bool = False) -> Refused:
-    """Return the error for a codec's IOException, an InvalidMessageException in 0.10.0 and 0.10.1 (KIP-57)."""
+    """Return the error for a codec's IOException, which 0.10.0 and 0.10.1 turn into CORRUPT_MESSAGE (KIP-57)."""
     is_coded = MessageSets.V0_10_0 <= generation <= MessageSets.V0_10_1 and not is_runtime_exception
     return Refused(Errors.CORRUPT_MESSAGE if is_coded else Errors.UNKNOWN_SERVER_ERROR, "DECOMPRESSION")
 
 
 def decompressed(payload: bytes, codec: int, magic: int, generation: int) -> bytes:
-    """Return the messages in a wrapper of that magic."""
+    """Return the decompressed messages of a wrapper with this magic."""
     name = CODECS.get(codec)
     if name is None:
         raise Refused(Errors.UNKNOWN_SERVER_ERROR, "UNKNOWN_CODEC")
@@ -60,8 +60,8 @@ def decompressed(payload: bytes, codec: int, magic: int, generation: int) -> byt
 
 
 def _is_runtime_exception(name: str, payload: bytes, error: DecompressionError) -> bool:
-    """Return whether a codec raises a RuntimeException: for LZ4's unsupported flags, or a snappy chunk too large for
-    memory."""
+    """Return whether a codec raises a RuntimeException: for unsupported LZ4 flags, or for a snappy chunk that is too
+    large for memory."""
     if name == "lz4":
         return (error.field or "").startswith(("FLG.", "BD."))
     if name == "snappy" and error.field_position is not None:
@@ -82,8 +82,8 @@ def _has_huge_chunk(payload: bytes) -> bool:
 
 
 def _check_old_stream(name: str, payload: bytes, generation: int) -> None:
-    """Check what 0.8.2 and 0.9 need: the LZ4 header checksum of KAFKA-3160 without content size or checksum, and one
-    snappy-java stream."""
+    """Check what 0.8.2 and 0.9 need: the LZ4 header checksum of KAFKA-3160, no content size or checksum, and a
+    single snappy-java stream."""
     if name == "lz4":
         frame = bytearray(payload)
         try:
@@ -99,7 +99,7 @@ def _check_old_stream(name: str, payload: bytes, generation: int) -> None:
 
 
 def _gzip_prefix(payload: bytes, generation: int) -> bytes:
-    """Decompress a gzip stream; the EOFException of a truncated one counts as the end of the messages."""
+    """Decompress a gzip stream; an EOFException, for a truncated stream, counts as the end of the messages."""
     if len(payload) < _GZIP_HEADER:
         raise _stream_error(generation)
     inflate = zlib.decompressobj(wbits=31)
@@ -115,7 +115,7 @@ def _gzip_prefix(payload: bytes, generation: int) -> bytes:
 
 
 def compressed(messages: bytes, codec: int, magic: int, generation: int) -> bytes:
-    """Return the payload of a wrapper of that magic."""
+    """Return the compressed payload for a wrapper with this magic."""
     name = CODECS[codec]
     if name != "snappy" or generation < MessageSets.V0_10_2:
         return compress(messages, name, magic=magic)

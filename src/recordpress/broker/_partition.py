@@ -1,4 +1,4 @@
-"""One partition and its answers to record sets, in the order in which a broker decides (UnifiedLog.append).
+"""One partition and its answers to record sets, with the checks in a broker's order (UnifiedLog.append).
 
 ::
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _ZSTD = CODEC_IDS["zstd"]
 _NEWEST_MAGIC = 2  # since Kafka 0.11 (KIP-98)
-_TELLS_OF_RECORDS = 8  # from this Produce on (KIP-467)
+_TELLS_OF_RECORDS = 8  # from this Produce version (KIP-467)
 _LOG_APPEND_TIME = 0x08  # attribute bit
 _VERSION_MAX = 2**15 - 1  # of an int16
 
@@ -116,7 +116,7 @@ class Partition:
         return integer(given, "produce_version", 0, _VERSION_MAX)
 
     def _verify(self, found: Analysis, request: Request) -> Verdict | None:
-        """Check the transaction of every header with the coordinator, as ReplicaManager does (KIP-890)."""
+        """Check the producers of all headers, and verify the transaction with the coordinator (KIP-890)."""
         if not self.rules.verifies_transactions:
             return None
         since = self.rules.epoch_bump_produce_version
@@ -133,7 +133,7 @@ class Partition:
         return refused(reason.error_code, reason) if reason else None
 
     def _check_producers(self, found: Analysis) -> Verdict | None:
-        """Check the producers of all headers; for a truncated header the broker reads beyond it, which gives -1."""
+        """Check the producers of all headers; a broker reads beyond a truncated header, which gives -1."""
         code = Errors.CORRUPT_MESSAGE if self.helpful else Errors.UNKNOWN_SERVER_ERROR
         if found.hides_producer:
             return refused(code, Reason.ENTRY_SIZE)
@@ -170,7 +170,7 @@ class Partition:
         return verdict
 
     def append_marker(self, marker: bytes, coordinator_epoch: int, transaction_version: int, now: int) -> Verdict:
-        """Append the end of a transaction, which its coordinator writes and no client may."""
+        """Append the marker that ends a transaction, which only its coordinator may write."""
         ready = self._ready(marker, now, is_client=False)
         if isinstance(ready, Verdict):
             return ready
@@ -180,7 +180,7 @@ class Partition:
         return self._appended(ready)
 
     def _ready(self, records: Buffer, now: int, is_client: bool) -> _Ready | Verdict:
-        """Run the checks of UnifiedLog and LogValidator; return the bytes to append."""
+        """Run the checks of UnifiedLog and LogValidator; return the set to append, or the verdict that rejects it."""
         limit, known = self.config.max_message_bytes, self.settings.last_codec
         found = analyze(
             records,
@@ -207,7 +207,7 @@ class Partition:
             return refused(Errors.MESSAGE_TOO_LARGE, Reason.REBUILT_TOO_LARGE, *reasons_of(validation.reasons))
         if becomes.size > self.config.segment_bytes:
             return refused(Errors.RECORD_LIST_TOO_LARGE, Reason.SET_TOO_LARGE, *reasons_of(validation.reasons))
-        stored = cast(BatchHeader, becomes.header)  # there is one, as in the sent batch
+        stored = cast(BatchHeader, becomes.header)  # it exists, because the sent set has a batch
         return _Ready(was_cut, found.first, stored, becomes, validation)
 
     def _validate(
@@ -260,7 +260,7 @@ class Partition:
         )
 
     def _compared(self, ready: _Ready) -> tuple[Relation, list[Reason]]:
-        """Return how the stored bytes differ from the sent ones, with the reasons."""
+        """Return how the stored bytes differ from the sent bytes, with the reasons."""
         sent, stored, is_rebuilt = ready.sent, ready.stored, ready.validation.rebuilt
         reasons = reasons_of(ready.validation.reasons)
         if not (is_rebuilt or ready.records.rewritten):
@@ -275,7 +275,7 @@ class Partition:
             reasons.append(Reason.MAX_TIMESTAMP)
         if (sent.attributes ^ stored.attributes) & ~_LOG_APPEND_TIME:
             reasons.append(Reason.ATTRIBUTE_BITS)
-        return "header rewritten", reasons or [Reason.TIMESTAMP_TYPE]  # of a message that is not the first
+        return "header rewritten", reasons or [Reason.TIMESTAMP_TYPE]  # of a message after the first
 
 
 def clock(now_ms: Time | None) -> int:
@@ -285,7 +285,7 @@ def clock(now_ms: Time | None) -> int:
 
 
 def _repeated(batch: RememberedBatch, findings: list[Finding]) -> Verdict:
-    """Return the answer to a retry, which is that to the first attempt (UnifiedLog.append)."""
+    """Return the answer to a retry, which repeats the answer to the first attempt (UnifiedLog.append)."""
     return accepted(
         reasons=[Reason.DUPLICATE_BATCH],
         findings=findings,

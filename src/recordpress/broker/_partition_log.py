@@ -1,4 +1,4 @@
-"""A partition that remembers: batches one after the other."""
+"""A partition that keeps its state from one record set to the next."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ from recordpress.typing import Integer, Time
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-# A batch holds fewer than 2^31 records, and no offset of any may be larger than 2^63 - 1.
+# A batch holds fewer than 2^31 records, and no offset may be larger than 2^63 - 1.
 _LAST_NEXT_OFFSET = INT64_MAX - 2**31
 _LAST_EPOCH = INT32_MAX
 _NO_TEXTS: frozenset[str] = frozenset()
 
 
 class PartitionLog:
-    """One partition of a broker, without its log: it answers one record set after the other.
+    """One partition of a broker, without its log, that answers successive record sets.
 
     Parameters
     ----------
     broker_version : str
         A release of Kafka from 0.8.2 to 4.4, such as ``"3.9"`` or ``"3.9.2"``.
     topic_config : mapping of str to str, int or bool, optional
-        Settings of the topic and the broker, by Kafka's property names; missing ones have the release's default.
-        Kafka settings that do not matter here are ignored.
+        Settings of the topic and the broker, by Kafka's property names; missing settings have the release's default.
+        Kafka settings with no effect on a record set are ignored.
     next_offset : int
-        Of the next record that is appended.
+        Offset of the next record.
     leader_epoch : int
-        Of the leader, which is written into each batch of magic 2.
+        Epoch of the partition's leader, which is written into each batch of magic 2.
     verified_transactions : iterable of str
-        The transactional ids whose transactions the coordinator knows, this partition included (KIP-890).
+        Transactional ids of transactions that the coordinator knows to include this partition (KIP-890).
     helpful : bool
-        Answers of this package's own where a broker's are of no help: 2 for a damaged compressed stream, and 76 for an
-        unknown codec id, instead of -1; a repair of wrong inner offsets where brokers fail at it (KAFKA-8106).
+        Give better answers than real brokers: 2 for a damaged compressed stream and 76 for an unknown codec id, both
+        instead of -1, and a repair of wrong inner offsets where brokers fail to repair them (KAFKA-8106).
     codecs : CodecRegistry, optional
-        Codec plug-ins that the broker is assumed to know: ``compression.type`` may be ``pluggable``, with the name
-        in ``pluggable.factory.plugin`` (KIP-984). A batch with another name than the topic's is compressed again.
-        None: as real brokers, which answer -1 to them.
+        Codec plug-ins that the broker is assumed to have: ``compression.type`` may be ``pluggable``, with the name
+        in ``pluggable.factory.plugin`` (KIP-984). A batch whose plug-in is not the topic's is compressed again.
+        By default the broker has no plug-ins and, like real brokers, answers -1 to their batches.
 
     Raises
     ------
     InvalidArgumentError
-        A release that is not known, a setting that Kafka does not have, or a value that it does not take.
+        An unknown release, a setting that Kafka does not have, or a value that it rejects.
     ArgumentTypeError
 
     Notes
     -----
-    It models only the effect of Produce requests, without retention, expiry of producers, and
-    only `end_transaction` ends a transaction.
+    The model covers only the effect of Produce requests: it has no retention and no expiry of producers, and only
+    `end_transaction` ends a transaction.
 
     Examples
     --------
@@ -115,12 +115,12 @@ class PartitionLog:
         records : bytes-like or None
             The partition's record set in a Produce request.
         produce_version : int, optional
-            Of the request; without it, the one that a client would choose: 2 for magic 0 and 1 if the broker still
-            takes it, else the latest that the broker takes.
+            Version of Produce; by default the one that a client would choose: 2 for magic 0 and 1 if the broker still
+            supports it, otherwise the latest that the broker supports.
         transactional_id : str, optional
-            Of the request.
+            The request's id.
         now_ms : time, optional
-            The broker's clock, in ms since 1970; without it, this machine's.
+            The broker's clock, in ms since 1970; by default this machine's.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class PartitionLog:
         ------
         InvalidArgumentError, ArgumentTypeError
         OutputTooLargeError
-            As `validate`; the log is as it was.
+            As for `validate`; the log does not change.
 
         Examples
         --------
@@ -158,21 +158,21 @@ class PartitionLog:
         Parameters
         ----------
         producer_id, producer_epoch : int
-            Of the transaction; of a client with Produce 12 or later the epoch is one more than that of its batches.
+            Id and epoch in the marker. For a client with Produce 12 or later, the epoch is that of its batches plus 1.
         commit : bool
-            False: the transaction is aborted.
+            Whether to commit the transaction; False aborts it.
         coordinator_epoch : int
-            Of the coordinator.
+            Epoch of the transaction coordinator.
         transaction_version : int
-            Of the feature ``transaction.version``, 0 to 2. With 2, brokers from 4.2 on refuse a marker whose epoch is
-            not above that of the open transaction (KIP-1228).
+            Version of the feature ``transaction.version``, 0 to 2. With 2, Kafka 4.2 and later reject a marker whose
+            epoch is not above that of the open transaction (KIP-1228).
         now_ms : time, optional
             As for `append`.
 
         Returns
         -------
         Verdict
-            Its `records` are the marker.
+            The verdict on the marker, which is its `records`.
 
         Raises
         ------
@@ -205,12 +205,12 @@ class PartitionLog:
 
     @property
     def next_offset(self) -> int:
-        """The offset of the next record that is appended."""
+        """Offset of the next record."""
         return self._partition.next_offset
 
     @property
     def producers(self) -> list[ProducerState]:
-        """Return the state of each producer, as `recordpress.log.sidecars.read_snapshot` does.
+        """State of each producer, as `recordpress.log.sidecars.read_snapshot` returns it.
 
         Examples
         --------
@@ -226,7 +226,7 @@ class PartitionLog:
 
     @property
     def open_transactions(self) -> dict[int, int]:
-        """The first offset of each open transaction, by its producer's id."""
+        """First offset of each open transaction, by producer id."""
         return self._partition.producers.open_transactions()
 
 
@@ -240,7 +240,7 @@ def partition(
     helpful: bool,
     codecs: CodecRegistry | None,
 ) -> Partition:
-    """Return a partition after checking its arguments."""
+    """Check the arguments and return a partition."""
     settings = settings_of(broker_version, topic_config, codecs)
     check_flags(helpful=helpful)
     return Partition(
@@ -254,7 +254,7 @@ def partition(
 
 
 def _texts(values: Iterable[str]) -> frozenset[str]:
-    """Return transactional ids; a single str in place of several is a mistake."""
+    """Return the transactional ids; reject a single str, which is itself an iterable of str."""
     if type(values) is tuple and not values:
         return _NO_TEXTS
     message = "verified_transactions must be an iterable of str"

@@ -1,16 +1,16 @@
-"""Captured Produce requests: the record sets in them, and where they lie.
+"""Captured Produce requests, and their record sets with positions.
 
 ::
 
-    [size]  [api key, version, correlation id, client id, (tags)]  body      any number of these
-     both if they are there; tags from Produce 9 on (KIP-482)
+    [size]  [api key, version, correlation id, client id, (tags)]  body      any number of times
+     size and header are optional; tags exist since Produce 9 (KIP-482)
 
     Produce 0-2    acks  timeout  topics[ name  partitions[ index  records ] ]
             3-8    transactional id, then the same
             9-12   the same with compact lengths and tags
-            13     topic ids in place of names (KIP-516)
+            13     topic ids instead of names (KIP-516)
 
-Without a header the layout that fits to the last byte is taken. The message definition is Kafka's ProduceRequest.json.
+Without a header, the layout that fits to the last byte is used. The message definition is Kafka's ProduceRequest.json.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from recordpress.errors import CorruptRecordError
 
 PRODUCE = 0  # ApiKeys.PRODUCE
 LAST_VERSION = 13
-_TRANSACTIONAL, _FLEXIBLE, _TOPIC_IDS = 3, 9, 13  # the first versions with these
+_TRANSACTIONAL, _FLEXIBLE, _TOPIC_IDS = 3, 9, 13  # first version with each feature
 _BODIES = (12, 13, 8, 2)  # without a header: the last version of each layout
 _ACKS = (-1, 0, 1)
-_MOST_API_KEYS = 256  # Kafka has about 90 of them
+_MOST_API_KEYS = 256  # Kafka has about 90
 _VARINT_BYTES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ProducedPartition:
-    """One partition's part of a request."""
+    """One partition's records in a request."""
 
     topic: str
     partition: int
@@ -55,14 +55,14 @@ class ProduceRequest:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """A client's request."""
+    """Captured data: Produce requests, and the number of other requests."""
 
     requests: list[ProduceRequest]
     others: int = 0
 
 
 def read_captured(data: memoryview) -> Captured | None:
-    """Return the Produce requests in what was captured of a connection; otherwise None."""
+    """Return the Produce requests in captured data; None if the data is not Produce requests."""
     frames = _frames(data)
     if frames is None:
         request = _read_one(data, 0)
@@ -79,7 +79,7 @@ def read_captured(data: memoryview) -> Captured | None:
 
 
 def _frames(data: memoryview) -> list[tuple[int, int]] | None:
-    """Return the requests with their size prefixes, if the sizes lead to the end of the data; otherwise None."""
+    """Return start and end of size-prefixed requests; None if the sizes do not add up to the whole data."""
     frames, at = [], 0
     while at < len(data):
         start = at + 4
@@ -99,7 +99,7 @@ def _read_one(data: memoryview, start: int) -> ProduceRequest | None:
         try:
             return _body(fields, version, client_id, True)
         except CorruptRecordError:
-            if client_id:  # nothing but a request has one
+            if client_id:  # only a request has a client id
                 raise
     for version in _BODIES:
         try:
@@ -129,7 +129,7 @@ def _body(fields: _Fields, version: int, client_id: str | None, has_header: bool
     transactional_id = fields.string("transactional id", compact) if version >= _TRANSACTIONAL else None
     acks, timeout_ms = fields.i16("acks"), fields.i32("timeout")
     if acks not in _ACKS or timeout_ms < 0:
-        raise fields.error(f"{acks} acks, a timeout of {timeout_ms} ms", "acks")
+        raise fields.error(f"acks must be -1, 0 or 1 and the timeout 0 or more, not {acks} and {timeout_ms} ms", "acks")
     partitions: list[ProducedPartition] = []
     for _ in range(fields.count("topics", compact)):
         topic = fields.topic_id() if version >= _TOPIC_IDS else fields.string("topic", compact) or ""
@@ -144,14 +144,15 @@ def _body(fields: _Fields, version: int, client_id: str | None, has_header: bool
     if compact:
         fields.tags()
     if fields.at != len(fields.data) or not partitions:
-        raise fields.error(f"{len(partitions)} partitions, {len(fields.data) - fields.at} bytes after them", "topics")
+        found = f"{len(partitions)} partitions and {len(fields.data) - fields.at} bytes after them"
+        raise fields.error(f"expected 1 partition or more and no bytes after them, not {found}", "topics")
     return ProduceRequest(version, has_header, client_id, transactional_id, acks, timeout_ms, partitions)
 
 
 class _Fields:
-    """The protocol's types, one after the other, never beyond the end of the data."""
+    """Reader of the protocol's types in sequence, never beyond the end of the data."""
 
-    # log.dump has another reader of them, its Message: by schemas, and with the texts of Kafka's exceptions.
+    # log.dump has another reader, Message, which follows schemas and has the texts of Kafka's exceptions.
 
     def __init__(self, data: memoryview, at: int) -> None:
         self.data = data
@@ -164,7 +165,7 @@ class _Fields:
         return self.data[self.at - size : self.at]
 
     def error(self, what: str, field: str) -> CorruptRecordError:
-        message = f"this is not a complete Produce request: {field}: {what}"
+        message = f"not a complete Produce request: {field}: {what}"
         return CorruptRecordError(message, field=field, field_position=self.at, rule="Produce request")
 
     def i16(self, field: str) -> int:
@@ -174,14 +175,14 @@ class _Fields:
         return int.from_bytes(self.take(4, field), "big", signed=True)
 
     def varint(self, field: str) -> int:
-        """Read an unsigned varint, the form of lengths."""
+        """Read an unsigned varint, which encodes lengths."""
         value = 0
         for shift in range(0, 7 * _VARINT_BYTES, 7):
             byte = self.take(1, field)[0]
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 return value
-        raise self.error("a length of more than five bytes", field)
+        raise self.error("the length has more than five bytes", field)
 
     def _size(self, field: str, compact: bool, read: Callable[[str], int]) -> int | None:
         size = self.varint(field) - 1 if compact else read(field)
@@ -194,14 +195,14 @@ class _Fields:
         try:
             return str(self.take(size, field), "utf-8")
         except UnicodeDecodeError:
-            raise self.error("it is not UTF-8", field) from None
+            raise self.error("not valid UTF-8", field) from None
 
     def blob(self, field: str, compact: bool) -> memoryview | None:
         size = self._size(field, compact, self.i32)
         return None if size is None else self.take(size, field)
 
     def count(self, field: str, compact: bool) -> int:
-        """Read the size of an array, whose elements have four bytes or more each."""
+        """Read the number of elements of an array; each element has four bytes or more."""
         number = self._size(field, compact, self.i32) or 0
         if not 0 <= number <= (len(self.data) - self.at) // 4:
             raise self.error(f"{number} elements do not fit into the rest of the request", field)
@@ -211,7 +212,7 @@ class _Fields:
         return str(UUID(bytes=bytes(self.take(16, "topic id"))))
 
     def tags(self) -> None:
-        """Skip fields that a version need not know (KIP-482)."""
+        """Skip tagged fields, which a reader may ignore (KIP-482)."""
         for _ in range(self.varint("tags")):
             self.varint("tag")
             self.take(self.varint("tag"), "tag")

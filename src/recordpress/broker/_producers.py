@@ -22,9 +22,9 @@ T = TypeVar("T")
 
 _NO_EPOCH = _NO_SEQUENCE = _NO_OFFSET = -1
 _LAST_EPOCH = 2**15 - 1  # of an int16
-_OWN_EPOCHS = 2  # transaction.version from which on each transaction has its own epoch
+_OWN_EPOCHS = 2  # first transaction.version in which each transaction has its own epoch
 
-# Before KIP-360 a producer had to begin with sequence 0 where its last one was not known.
+# Before KIP-360, a producer had to begin with sequence 0 if its last sequence was unknown.
 _FOR_UNKNOWN = {"welcome": None, "out of order": Reason.OUT_OF_ORDER_SEQUENCE, "unknown": Reason.UNKNOWN_PRODUCER}
 
 
@@ -40,7 +40,7 @@ class RememberedBatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Producer:
-    """One producer (ProducerStateEntry). It is replaced, never changed: a batch that fails leaves no trace."""
+    """One immutable producer (ProducerStateEntry), replaced when it changes: a rejected batch leaves no trace."""
 
     producer_id: int
     epoch: int = _NO_EPOCH
@@ -54,14 +54,14 @@ class Producer:
         return self.batches[-1].last_sequence if self.batches else _NO_SEQUENCE
 
     def repeated(self, header: BatchHeader) -> RememberedBatch | None:
-        """Return the remembered batch that has the same epoch and sequences."""
+        """Return the remembered batch with the same epoch and sequences; None if there is no such batch."""
         if header.producer_epoch != self.epoch:
             return None
         wanted = header.base_sequence, header.last_sequence
         return next((batch for batch in self.batches if batch[:2] == wanted), None)
 
     def after(self, header: BatchHeader, remembered: int) -> Producer:
-        """Return the producer once its batch is in the log; this many batches are kept (ProducerStateEntry)."""
+        """Return the producer after its batch is appended; it keeps `remembered` batches (ProducerStateEntry)."""
         batch = RememberedBatch(
             header.base_sequence, header.last_sequence, header.base_offset, header.last_offset, header.max_timestamp
         )
@@ -92,7 +92,7 @@ class Producer:
 
     @classmethod
     def of_snapshot(cls, state: ProducerState) -> Producer:
-        """Create the producer from a snapshot, which has only the last batch (ProducerStateManager.readSnapshot)."""
+        """Create a producer from a snapshot, which has only the last batch (ProducerStateManager.readSnapshot)."""
         batches: tuple[RememberedBatch, ...] = ()
         if state.last_offset >= 0:
             first_offset = state.last_offset - state.offset_delta
@@ -138,7 +138,7 @@ class Producers:
         return cls(rules, {state.producer_id: Producer.of_snapshot(state) for state in given})
 
     def verify(self, header: BatchHeader, is_verified: bool, bumps_epoch: bool) -> Reason | None:
-        """Ask the coordinator before a transactional batch is appended, unless its transaction is open here."""
+        """Verify the transaction of a batch with the coordinator, unless it is already open in this partition."""
         producer = self.known.get(header.producer_id)
         if self._is_fenced(header):
             return Reason.PRODUCER_EPOCH
@@ -164,7 +164,7 @@ class Producers:
         return producer.repeated(header) if producer is not None else None
 
     def check(self, header: BatchHeader) -> Reason | None:
-        """Return why a client's batch cannot follow its producer's earlier ones
+        """Return the reason why a batch cannot follow its producer's earlier batches; None if it can
         (ProducerAppendInfo.appendDataBatch)."""
         producer = self.known.get(header.producer_id) or Producer(header.producer_id)
         if header.producer_epoch < producer.epoch:
@@ -182,7 +182,7 @@ class Producers:
                 return Reason.NEW_EPOCH_SEQUENCE
             if first > asked.lowest_sequence:
                 return Reason.OUT_OF_ORDER_SEQUENCE
-        if producer.epoch == _NO_EPOCH:  # nothing is known, perhaps because all of the producer's records are deleted
+        if producer.epoch == _NO_EPOCH:  # unknown, perhaps because all of the producer's records were deleted
             return None if first == 0 else _FOR_UNKNOWN[self.rules.unknown_producer]
         if header.producer_epoch != producer.epoch:
             return Reason.NEW_EPOCH_SEQUENCE if first != 0 else None
@@ -191,14 +191,14 @@ class Producers:
         return None if first == (producer.last_sequence + 1) % SEQUENCES else Reason.OUT_OF_ORDER_SEQUENCE
 
     def append(self, header: BatchHeader) -> None:
-        """Record that the batch is in the log."""
+        """Update the producer after its batch was appended."""
         producer = self.known.get(header.producer_id) or Producer(header.producer_id)
         self.known[header.producer_id] = producer.after(header, self.rules.remembered_batches)
         if header.is_transactional:
             self._asked.pop(header.producer_id, None)
 
     def check_marker(self, header: BatchHeader, coordinator_epoch: int, transaction_version: int) -> Reason | None:
-        """Return why a marker cannot end a transaction of its producer (ProducerAppendInfo.appendEndTxnMarker)."""
+        """Return why a marker cannot end a transaction; None if it can (ProducerAppendInfo.appendEndTxnMarker)."""
         producer = self.known.get(header.producer_id) or Producer(header.producer_id)
         if header.producer_epoch < producer.epoch or (
             header.producer_epoch == producer.epoch
@@ -211,7 +211,7 @@ class Producers:
         return Reason.COORDINATOR_EPOCH if coordinator_epoch < producer.coordinator_epoch else None
 
     def append_marker(self, header: BatchHeader, coordinator_epoch: int) -> None:
-        """Record that the marker is in the log."""
+        """Update the producer after its marker was appended."""
         producer = self.known.get(header.producer_id) or Producer(header.producer_id)
         self.known[header.producer_id] = replace(
             producer,
@@ -229,7 +229,7 @@ class Producers:
         return [producer.snapshot() for producer in self.known.values()]
 
     def open_transactions(self) -> dict[int, int]:
-        """Return the first offset of each, by producer id."""
+        """Return the first offset of each open transaction, by producer id."""
         return {
             producer.producer_id: producer.transaction_begins
             for producer in self.known.values()
@@ -238,7 +238,7 @@ class Producers:
 
 
 def listed(values: Iterable[T]) -> list[T] | None:
-    """Return the values of an iterable; None for text, bytes and other objects. Its errors pass through."""
+    """Return the values of an iterable; None for text, bytes and objects that are not iterable."""
     if isinstance(values, (str, bytes, bytearray, memoryview)):
         return None
     try:

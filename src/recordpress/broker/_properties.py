@@ -14,7 +14,7 @@ _PAIR = re.compile(r"(?P<name>(?:\\.|[^\\ \t\f=:])*)[ \t\f]*[=:]?[ \t\f]*(?P<val
 
 
 def read_properties(text: str, file: str | None = None) -> dict[str, str]:
-    r"""Return names and values; the last one counts where a name comes twice."""
+    r"""Return names and values; the last value counts if a name occurs more than once."""
     found: dict[str, str] = {}
     for number, line in _logical_lines(text):
         match = _PAIR.fullmatch(line)
@@ -25,7 +25,7 @@ def read_properties(text: str, file: str | None = None) -> dict[str, str]:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines without comments; a line that ends with an odd number of backslashes continues in the next one."""
+    """Yield lines without comments; a line that ends with an odd number of backslashes continues in the next line."""
     lines = enumerate(re.split("\r\n|\r|\n", text), 1)
     for number, line in lines:
         line = line.lstrip(_BLANK)

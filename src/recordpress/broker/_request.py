@@ -12,9 +12,9 @@ from recordpress.broker._verdict import Verdict, refused
 from recordpress.broker._versions import BrokerRules
 from recordpress.record.header import CODEC_BITS, PRODUCER_ID_END, BatchHeader
 
-_BATCHES_ALONE = 3  # from this Produce on, a record set is one batch of magic 2
+_BATCHES_ALONE = 3  # from this Produce version, a record set is one batch of magic 2
 _TAKES_ZSTD = 7  # KIP-110
-_LAST_OF_MESSAGES = 2  # what clients send messages of magic 0 and 1 with (ProduceRequest.forMagic)
+_LAST_OF_MESSAGES = 2  # clients use it to send messages of magic 0 and 1 (ProduceRequest.forMagic)
 
 
 class Request(NamedTuple):
@@ -37,14 +37,14 @@ def version_for(first: BatchHeader | None, rules: BrokerRules) -> int:
 
 
 def closed(reason: Reason, helpful_code: int | None = None) -> Verdict:
-    """Return the verdict of a closed connection; `helpful_code` is the code that would help a client."""
+    """Return the verdict for a closed connection; `helpful_code` is the error code that helps a client more."""
     return refused(helpful_code, reason)
 
 
 def check_request(
     found: Analysis, request: Request, rules: BrokerRules, known: frozenset[int], helpful: bool
 ) -> Verdict | None:
-    """Return the verdict of the request layer; None if it has nothing against the record set."""
+    """Return the verdict of the request layer; None if it does not reject the record set."""
     checks = rules.request_checks
     if checks == "none" or (checks == "parser" and request.version < _BATCHES_ALONE):
         return None
@@ -60,7 +60,7 @@ def check_request(
 
 
 def _is_short(first: BatchHeader) -> bool:
-    """Return whether its producer id cannot be read, which the parser needs."""
+    """Return whether the first batch is too short for a producer id, which the parser reads."""
     return first.magic > 1 and first.size < PRODUCER_ID_END
 
 
@@ -92,7 +92,7 @@ def _check_batches(
         if codec not in known:
             code = Errors.UNSUPPORTED_COMPRESSION_TYPE if helpful else Errors.UNKNOWN_SERVER_ERROR
             return refused(code, Reason.UNKNOWN_CODEC)
-        if codec >= CODEC_IDS["zstd"]:  # codecs of the caller need what zstd needs
+        if codec >= CODEC_IDS["zstd"]:  # the caller's codecs need the same version as zstd
             return refused(Errors.UNSUPPORTED_COMPRESSION_TYPE, Reason.ZSTD_PRODUCE_VERSION)
     if found.refusal and found.scan_error_after == 1:
         return refused(_scan_code(found, helpful), Reason[found.refusal])
@@ -102,5 +102,5 @@ def _check_batches(
 
 
 def _scan_code(found: Analysis, helpful: bool) -> int:
-    """Return the scanner's error code: -1 at a size near 2^31."""
+    """Return the scanner's error code, such as -1 for a size near 2^31; a helpful answer is always CORRUPT_MESSAGE."""
     return Errors.CORRUPT_MESSAGE if helpful else found.error_code

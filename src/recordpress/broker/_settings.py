@@ -1,6 +1,6 @@
 """A release of Kafka with the settings of a topic, which hold for every record set.
 
-Reading settings takes longer than the verdict on a small batch, so the settings of the last calls are remembered.
+Reading settings takes longer than the verdict on a small batch, so the settings of the last calls are cached.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAMES, _VALUES = frozenset((str,)), frozenset((str, int, bool))
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a broker decides."""
+    """Release and configuration by which a broker decides."""
 
     rules: BrokerRules
     config: LogConfig
@@ -31,11 +31,11 @@ class Settings:
 
 
 def settings_of(broker_version: str, topic_config: TopicConfig | None, codecs: CodecRegistry | None) -> Settings:
-    """Return a release with its topic's settings, by Kafka's property names."""
+    """Return the rules of a release with the topic's settings, given by Kafka's property names."""
     given = {} if topic_config is None else topic_config
     if codecs is None and type(given) is dict and type(broker_version) is str:
         types = tuple(map(type, given.values()))
-        if _VALUES.issuperset(types) and _NAMES.issuperset(map(type, given)):  # which compare and hash as they should
+        if _VALUES.issuperset(types) and _NAMES.issuperset(map(type, given)):  # subclasses may hash differently
             return _remembered(broker_version, tuple(given.items()), types)
     table = codecs_given(codecs)
     kafkas = None if table is None else CodecTable(table.plugins)  # a broker reads with Kafka's implementation

@@ -41,28 +41,28 @@ def validate(
     broker_version : str
         A release of Kafka from 0.8.2 to 4.4, such as ``"3.9"`` or ``"3.9.2"``.
     produce_version : int, optional
-        Of the request; without it, the one that a client would choose: 2 for magic 0 and 1 if the broker still takes
-        it, else the latest that the broker takes.
+        Version of Produce; by default the one that a client would choose: 2 for magic 0 and 1 if the broker still
+        supports it, otherwise the latest that the broker supports.
     topic_config : mapping of str to str, int or bool, optional
-        Settings of the topic and the broker, by Kafka's property names; missing ones have the release's default.
-        Kafka settings that do not matter here are ignored.
+        Settings of the topic and the broker, by Kafka's property names; missing settings have the release's default.
+        Kafka settings with no effect on a record set are ignored.
     transactional_id : str, optional
-        Of the request.
+        The request's id.
     next_offset : int
-        Of the partition: the first record gets it.
+        Next offset of the partition, which the first record gets.
     leader_epoch : int
-        Of the leader, which is written into each batch of magic 2.
+        Epoch of the partition's leader, which is written into each batch of magic 2.
     now_ms : time, optional
-        The broker's clock, in ms since 1970; without it, this machine's.
+        The broker's clock, in ms since 1970; by default this machine's.
     producers : iterable of ProducerState, optional
         State of the producers, as `recordpress.log.sidecars.read_snapshot` returns it.
     verified_transactions : iterable of str
-        The transactional ids whose transactions the coordinator knows, this partition included (KIP-890).
+        Transactional ids of transactions that the coordinator knows to include this partition (KIP-890).
     helpful : bool
-        Answers of this package's own where a broker's are of no help: 2 for a damaged compressed stream, and 76 for an
-        unknown codec id, instead of -1; a repair of wrong inner offsets where brokers fail at it (KAFKA-8106).
+        Give better answers than real brokers: 2 for a damaged compressed stream and 76 for an unknown codec id, both
+        instead of -1, and a repair of wrong inner offsets where brokers fail to repair them (KAFKA-8106).
     codecs : CodecRegistry, optional
-        Codec plug-ins that the broker is assumed to know: see `PartitionLog`.
+        Codec plug-ins that the broker is assumed to have: see `PartitionLog`.
 
     Returns
     -------
@@ -71,15 +71,15 @@ def validate(
     Raises
     ------
     InvalidArgumentError
-        A release that is not known, a setting that Kafka does not have, or a value that it does not take.
+        An unknown release, a setting that Kafka does not have, or a value that it rejects.
     ArgumentTypeError
     OutputTooLargeError
-        A batch holds more than 64 MiB when it is decompressed; a broker's answer depends on its memory. With
-        `helpful` the verdict is 10.
+        The decompressed records of a batch exceed 64 MiB; a broker's answer depends on its memory. With `helpful`,
+        the verdict has error code 10 instead.
 
     See Also
     --------
-    PartitionLog : The same for record sets that come one after the other.
+    PartitionLog : The same for successive record sets.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""Record sets as a leader stores or refuses them: LogValidator.validateMessagesAndAssignOffsets.
+"""Record sets as a leader stores or rejects them: LogValidator.validateMessagesAndAssignOffsets.
 
     A   source and target codec none, all entries of the target magic    in place, entry by entry
     B   source and target codec none                                     converted
     C   all else                                                         one batch or wrapper: in place, or rebuilt
 
-In place, records are checked where they lie, and headers alone change (StoredSet): the checksum is patched.
-A rebuild goes from record to record: one pass, except for a batch whose inner offsets turn out to be wrong.
+In place, records are checked without a copy, and only headers change (StoredSet); their checksums are patched.
+A rebuild takes one pass over the records, except for a batch whose inner offsets turn out to be wrong.
 """
 
 cimport cython
@@ -44,22 +44,22 @@ from recordpress.errors import InvalidArgumentError
 
 # --- what the log holds ----------------------------------------------------------------------------------------------
 
-# A broker changes headers where they lie in its request buffer. The sender's bytes are not ours to change, and copying
-# them costs as much as checking them. So where nobody else can change them either (Python's bytes), the new header is
-# kept next to them, and both are joined when somebody requests the set.
+# A broker changes headers in its request buffer. We must not change the sender's bytes, and copying them costs as much
+# as checking them. So if they are immutable (Python's bytes), the new header is kept separately, and both are joined
+# when the set is requested.
 
 cdef enum:
     HEADER_ROOM = 64   # the largest header, of magic 2, has 61 bytes
 
 
 cdef class StoredSet:
-    """A record set as the log has it."""
+    """A record set as the log stores it."""
 
     cdef readonly int64_t size
     cdef readonly BatchHeader header
     cdef readonly bint rewritten
-    cdef bytes whole             # None until it is requested, or if it never was sent as bytes
-    cdef bytes sent              # the sender's, with the set at `start`
+    cdef bytes whole             # None until it is requested, if the set was sent as bytes
+    cdef bytes sent              # the sender's bytes, with the set at `start`
     cdef int64_t start
     cdef uint8_t changed[HEADER_ROOM]
     cdef int64_t changed_size
@@ -89,8 +89,8 @@ cdef void store_entry(const validator* v, uint8_t* entry, const rp_batch* b, int
 
 
 cdef bint differ(const uint8_t* sent, const uint8_t* stored, int magic) noexcept nogil:
-    """Return whether headers differ in more than offset and leader epoch; the first fields of a message are in the
-    bytes that every entry has."""
+    """Return whether headers differ in more than offset and leader epoch; of a message, the bytes that every entry has
+    are compared."""
     if magic == 2:
         return memcmp(sent + RP_ATTRIBUTES_OFFSET, stored + RP_ATTRIBUTES_OFFSET,
                       RP_BATCH_HEADER - RP_ATTRIBUTES_OFFSET) != 0
@@ -98,7 +98,7 @@ cdef bint differ(const uint8_t* sent, const uint8_t* stored, int magic) noexcept
 
 
 cdef int64_t store_all(const validator* v, uint8_t* out, bint* rewritten) noexcept nogil:
-    """Store the headers of messages, each an entry; return the next offset."""
+    """Store the headers of all entries; return the next offset."""
     cdef int64_t position = 0, offset = v.start_offset
     cdef rp_batch b
     cdef rp_error ignored
@@ -113,7 +113,7 @@ cdef int64_t store_all(const validator* v, uint8_t* out, bint* rewritten) noexce
 # --- sets ------------------------------------------------------------------------------------------------------------
 
 cdef bytes owner(object data, const uint8_t* at, int64_t size):
-    """Return the bytes object in which `data` lies; None if its memory is anybody's."""
+    """Return the bytes object that holds `data`; None if other code can change its memory."""
     whole = data.obj if isinstance(data, memoryview) else data
     if not PyBytes_CheckExact(whole):
         return None
@@ -130,8 +130,8 @@ cdef int take_header(StoredSet stored, const uint8_t* entry, int64_t size) excep
 
 
 cdef StoredSet keep(validator* v, object data, bint one):
-    """Return the set of `v`, whose bytes the sender gave as `data`, with the headers that the log will have; set
-    v.next_offset. `one`: the first entry is the only one that changes."""
+    """Return the set of `v`, which was sent as `data`, with the headers that the log will have; set v.next_offset.
+    `one`: only the first entry changes."""
     cdef StoredSet stored = StoredSet.__new__(StoredSet)
     cdef bytes sent = owner(data, v.data, v.size) if one else None
     cdef uint8_t* out
@@ -158,7 +158,7 @@ cdef StoredSet keep(validator* v, object data, bint one):
 
 
 cdef StoredSet written(bytes records):
-    """Return a set that was written again."""
+    """Return a rebuilt set."""
     cdef StoredSet stored = StoredSet.__new__(StoredSet)
     cdef const uint8_t* data = <const uint8_t*>PyBytes_AS_STRING(records)
     cdef rp_batch b
@@ -174,16 +174,16 @@ cdef enum:
     CONVERTED = 66
     COMPRESSED = 67
 
-    KNOWN_V2 = 0x3f   # attribute bits that a producer or a broker gives a meaning to; bit 6 is for compaction alone
+    KNOWN_V2 = 0x3f   # attribute bits that producers or brokers set; only compaction sets bit 6
     KNOWN_V1 = 0x0f
     KNOWN_V0 = 0x07
 
 
 # --- which path ------------------------------------------------------------------------------------------------------
 
-# The entries of a set that was analyzed: whole, with sound headers.
+# The entries of an analyzed set are complete and have valid headers.
 cdef bint next_entry(validator* v, int64_t* position) noexcept nogil:
-    """Read the entry at `position` into v.batch."""
+    """Read the entry at `position` into v.batch; return False at the end."""
     cdef rp_error ignored
     if rp_batch_next(v.data, v.size, position[0], INT32_MAX, &v.batch, &ignored) != RP_OK:
         return False
@@ -192,7 +192,7 @@ cdef bint next_entry(validator* v, int64_t* position) noexcept nogil:
 
 
 cdef int choose(validator* v) noexcept nogil:
-    """Choose the path, and cut the set to its complete entries."""
+    """Choose the path, and truncate the set to its complete entries."""
     cdef int64_t position = 0
     cdef bint matches = True
     while next_entry(v, &position):
@@ -205,7 +205,7 @@ cdef int choose(validator* v) noexcept nogil:
 
 
 cdef int find_first(validator* v) noexcept nogil:
-    """Find the first batch, and reject further ones (getFirstBatchAndMaybeValidateNoMoreBatches)."""
+    """Find the first batch, and reject further batches (getFirstBatchAndMaybeValidateNoMoreBatches)."""
     cdef int64_t position = 0
     v.err.status = RP_OK
     if not next_entry(v, &position):
@@ -227,7 +227,7 @@ cdef bint all_match(validator* v) noexcept nogil:
 
 
 cdef void choose_reasons(validator* v) noexcept nogil:
-    """Return why the set of path C must be rebuilt, from its header."""
+    """Set the reasons to rebuild a set of path C, from its headers."""
     if v.source_codec != v.target_codec:
         v.reasons |= CODEC_DIFFERS
     if v.first.magic != v.target_magic:
@@ -237,7 +237,7 @@ cdef void choose_reasons(validator* v) noexcept nogil:
     if v.target_magic == 0:
         v.reasons |= TARGET_V0
     if v.source_codec == RP_NONE and v.first.magic == 2 and v.first.attributes & RP_CONTROL:
-        v.reasons = 0  # control records are not compressed unless they come so
+        v.reasons = 0  # control records are not compressed unless they were sent compressed
 
 
 cdef int read_all(validator* v) noexcept nogil:
@@ -250,7 +250,7 @@ cdef int read_all(validator* v) noexcept nogil:
 
 
 cdef int begin(validator* v, int path) noexcept nogil:
-    """Decide everything that precedes the first record."""
+    """Run all steps that precede the first record."""
     if path == CONVERTED and read_all(v):
         return v.error_code
     if find_first(v):
@@ -296,7 +296,7 @@ cdef int run(validator* v, int path) noexcept nogil:
     if v.least_timestamp_seen < NO_TIMESTAMP:
         v.findings |= NEGATIVE_TIMESTAMPS
     if path == CONVERTED:
-        v.findings &= ~UNSEEN_OFFSETS  # they are written again
+        v.findings &= ~UNSEEN_OFFSETS  # offsets are written again
     return 0
 
 
@@ -308,7 +308,7 @@ cdef int run_again(validator* v, int path) noexcept nogil:
 
 
 cdef bint must_repair(validator* v) noexcept nogil:
-    """Return whether inner offsets are wrong in a set that was to be kept."""
+    """Return whether a set must be rebuilt only because its inner offsets turned out to be wrong."""
     return v.reasons == NON_SEQUENTIAL_INNER_OFFSETS and not v.writing
 
 
@@ -350,7 +350,7 @@ cdef class Validation:
         return b"" if self.stored is None else self.stored.records
 
 
-# --- texts, as brokers have them except for the name of the partition ------------------------------------------------
+# --- texts, as in brokers except for the name of the partition -------------------------------------------------------
 
 cdef str message_text(const rejected* r, const validator* v):
     """Return the text of LegacyRecord.toString."""
@@ -432,7 +432,7 @@ cdef Validation refused(const validator* v, int path):
 cdef str detail_of(const validator* v):
     at = place_of(&v.batch)
     error = error_of(&v.err, &at)
-    if not isinstance(error, Exception):  # an interrupt, in a codec of the caller's own
+    if not isinstance(error, Exception):  # an interrupt, raised in a caller's codec
         raise error
     return str(error)
 
@@ -461,8 +461,8 @@ cdef int64_t largest_entry(object records):
 
 
 cdef int set_timestamps(Validation answer, const validator* v, int path) except -1:
-    """Set the offset that the time index gets for the largest timestamp (MemoryRecordsBuilder.info, and its in-place
-    twin)."""
+    """Set the offset of the largest timestamp for the time index (MemoryRecordsBuilder.info, and its in-place
+    equivalent)."""
     cdef int64_t last = moved(v.next_offset, -1)
     cdef bint alone = v.target_codec == RP_NONE and v.target_magic < 2   # messages, not a batch
     answer.max_timestamp, answer.shallow_offset_of_max_timestamp = v.max_timestamp, last
@@ -486,7 +486,7 @@ cdef int set_timestamps(Validation answer, const validator* v, int path) except 
 
 
 cdef bint can_rebuild(const validator* v) noexcept:
-    """Return whether the builder exists: zstd needs magic 2."""
+    """Return whether a builder can be created: zstd needs magic 2."""
     return v.target_magic >= row_of(v.context.codecs, v.target_codec).least_magic
 
 
@@ -527,7 +527,7 @@ cdef Validation decide(validator* v, int level, object data):
 
 
 cdef int64_t bound(int64_t value, int64_t change) noexcept:
-    """Return the sum, limited to int64_t."""
+    """Return the sum, limited to the range of int64_t."""
     if change > 0 and value > INT64_MAX - change:
         return INT64_MAX
     if change < 0 and value < INT64_MIN - change:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from recordpress.broker._validator import StoredSet
 
 Relation = Literal["nothing stored", "kept", "kept, tail cut", "header rewritten", "rebuilt"]
-"""Relation of the stored bytes to the sent ones."""
+"""Relation of the stored bytes to the sent bytes."""
 
 
 class _Stored:
@@ -40,27 +40,27 @@ class Verdict(_Stored):
     error_code : int | None
         Kafka's code; 0 if the record set is accepted, None if the broker closes the connection without an answer.
     error : str
-        The code's name in Kafka, such as ``"NONE"`` or ``"INVALID_RECORD"``; ``"CONNECTION_CLOSED"`` without one.
+        The code's name in Kafka, such as ``"NONE"`` or ``"INVALID_RECORD"``; ``"CONNECTION_CLOSED"`` if code is None.
     error_message : str | None
         The response's message, without the partition's name; brokers send none for most errors.
     record_errors : list of (int, str | None)
-        Records that fail, by their index in the batch. All of them fail a batch together. A response carries them,
-        and the message, from Produce 8 on.
+        Records that fail, by their index in the batch; any of them fails the whole batch. Responses contain them, and
+        the message, from Produce 8.
     relation : str
-        What the log holds: ``"nothing stored"``; ``"kept"``: only base offset and leader epoch are the broker's;
-        ``"kept, tail cut"``: so, without a partial entry at the end; ``"header rewritten"``: other header fields and
-        the checksum, too, but the records area is as it was sent; ``"rebuilt"``: every record was written again.
+        What the log holds: ``"nothing stored"``; ``"kept"``: only base offset and leader epoch change;
+        ``"kept, tail cut"``: a partial entry at the end is also dropped; ``"header rewritten"``: other header fields
+        and the checksum change too, but the records area does not; ``"rebuilt"``: every record is written again.
     records : bytes
         What the log would hold; empty if nothing is stored.
     reasons : list of Reason
-        Why it is so, most important first; empty if all is kept.
+        Reasons for the answer and for changes, most important first; empty if the set is kept.
     findings : list of Finding
-        What the broker does not mind, but consumers or operators will.
+        Defects that the broker accepts, but that affect consumers or operators.
     log_append_time : int
-        Of the response: the broker's clock if the topic is LogAppendTime, the largest timestamp of the first one if
-        the batch is a duplicate; else -1. In ms.
+        Field of the response, in ms: the broker's clock if the topic is LogAppendTime; if the batch is a duplicate,
+        the largest timestamp of the first copy; otherwise -1.
     base_offset : int
-        Of the response; otherwise -1. A duplicate has that of the batch which it repeats.
+        Field of the response; -1 if it has none. For a duplicate, the base offset of the first copy.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Verdict(_Stored):
 
     @property
     def accepted(self) -> bool:
-        """Whether the response is free of errors; a duplicate is accepted, and stored only once.
+        """Whether the response has no error; a duplicate is accepted, but not stored again.
 
         Examples
         --------
@@ -113,7 +113,7 @@ def accepted(
     log_append_time: int = -1,
     base_offset: int = -1,
 ) -> Verdict:
-    """Return the verdict on a record set that is answered without an error."""
+    """Return the verdict on a record set that the broker answers without an error."""
     made = records if isinstance(records, bytes) else b""
     verdict = Verdict(*_NONE, None, [], relation, made, reasons, findings or [], log_append_time, base_offset)
     if made is not records:
@@ -129,7 +129,7 @@ def refused(
     record_errors: list[tuple[int, str | None]] | None = None,
     findings: list[Finding] | None = None,
 ) -> Verdict:
-    """Return the verdict on a record set of which nothing is stored because of an error."""
+    """Return the verdict on a record set that is not stored because of an error."""
     return Verdict(
         error_code=None if code is None else int(code),
         error=name_of(code),

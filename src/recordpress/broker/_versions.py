@@ -1,6 +1,6 @@
 """Broker behaviour by release, as it affects a record set, with sources.
 
-Patch releases are as their line, except for releases with a separate row.
+A patch release behaves like its minor release, unless it has a separate row.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Answer = Literal["welcome", "out of order", "unknown"]
 
 
 class MessageSets(IntEnum):
-    """The code that takes sets of messages before 0.11, by the release in which it came."""
+    """The code that accepts sets of messages before 0.11, by the release that introduced it."""
 
     V0_8_2 = 0
     V0_9 = 1
@@ -32,54 +32,54 @@ class MessageSets(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class BrokerRules:
-    """How the brokers of one release differ from others."""
+    """Differences of one release's brokers from others."""
 
     version: Version
     max_magic: int = 0  # the newest message format that the log may hold
     produce_versions: tuple[int, int] = (0, 0)  # other Produce requests close the connection
-    last_codec: int = 3  # the highest codec id that is known
-    gates_zstd_by_protocol: bool = False  # zstd is refused where inter.broker.protocol.version is below 2.1
+    last_codec: int = 3  # the highest known codec id
+    gates_zstd_by_protocol: bool = False  # zstd is rejected if inter.broker.protocol.version is below 2.1
     has_invalid_record: bool = False  # error 87
-    has_inter_broker_protocol: bool = False  # which may choose an older format, as message.format.version may
+    has_inter_broker_protocol: bool = False  # which, like message.format.version, may choose an older format
     has_compression_levels: bool = False  # compression.<codec>.level
     has_timestamp_bounds: bool = False  # message.timestamp.before.max.ms and message.timestamp.after.max.ms
     has_max_record_size: bool = False  # max.decompressed.message.bytes
     default_after_max_ms: int = 2**63 - 1
     default_max_message_bytes: int = 1000012
     least_segment_bytes: int = 14
-    verifies_transactions: bool = False  # the coordinator is asked before the first batch of a transaction
-    epoch_bump_produce_version: int | None = None  # from this Produce on, each transaction has its own epoch
+    verifies_transactions: bool = False  # with the coordinator, before the first batch of a transaction
+    epoch_bump_produce_version: int | None = None  # from this Produce version, each transaction has its own epoch
     compares_producers: bool = False  # even without a transactional id, the producers of all batches are compared
     transactions_have_epochs: bool = False  # an open transaction is identified by its epoch, too
-    fences_before_verification: bool = False  # an older epoch is refused before the coordinator is asked
-    bumped_epochs_begin_at_0: bool = False  # an unknown producer must begin such an epoch with sequence 0
+    fences_before_verification: bool = False  # an older epoch is rejected before the coordinator is called
+    bumped_epochs_begin_at_0: bool = False  # an unknown producer must begin a bumped epoch with sequence 0
     markers_have_new_epochs: bool = False  # transaction.version 2: a marker needs a newer epoch than its transaction
     last_epoch_may_repeat: bool = False  # in a marker
-    message_sets: MessageSets | None = None  # before 0.11: the code that takes sets of messages
-    # After a set that the request layer refuses ("none": there is no such layer) the connection is closed: "parser", of
-    # Produce 3 and later; "first batch", of every Produce without one. "partition": the partition gets an error.
+    message_sets: MessageSets | None = None  # before 0.11: the code that accepts sets of messages
+    # If the request layer rejects a set: "parser" closes the connection of Produce 3 and later; "first batch" closes it
+    # if the first batch cannot be read; "partition" returns an error for the partition. "none": there is no such layer.
     request_checks: Literal["none", "parser", "first batch", "partition"] = "none"
-    scans_magic_first: bool = False  # even of a truncated entry
+    scans_magic_first: bool = False  # even in a truncated entry
     needs_transactional_id: bool = False  # for transactional batches
-    remembered_batches: int = 5  # of each producer, for retries
-    unknown_producer: Answer = "welcome"  # whose first sequence is not 0
-    unknown_sequence: Answer = "welcome"  # of a producer whose epoch alone is known
+    remembered_batches: int = 5  # for each producer, to detect retries
+    unknown_producer: Answer = "welcome"  # answer to an unknown producer whose first sequence is not 0
+    unknown_sequence: Answer = "welcome"  # answer to a producer of which only the epoch is known
     record_errors: bool = False  # responses report single records
-    record_errors_break_old_responses: bool = False  # those before Produce 8 cannot be written
+    record_errors_break_old_responses: bool = False  # responses before Produce 8 cannot be written
     quirks: tuple[str, ...] = ()  # names in recordpress.broker._validator.RULES
 
     @property
     def zstd(self) -> bool:
-        """Whether zstd is known."""
+        """Whether the release knows zstd."""
         return self.last_codec >= 4
 
     @property
     def invalid_record(self) -> int:
-        """The code of a record or batch that breaks a rule."""
+        """The error code for a record or batch that breaks a rule."""
         return Errors.INVALID_RECORD if self.has_invalid_record else Errors.CORRUPT_MESSAGE
 
     def code_of(self, code: int) -> int:
-        """Return the code that this release has for a newer one's."""
+        """Return this release's equivalent of a newer release's error code."""
         return self.invalid_record if code == Errors.INVALID_RECORD else code
 
 
@@ -87,7 +87,7 @@ def _without(names: tuple[str, ...], *dropped: str) -> tuple[str, ...]:
     return tuple(name for name in names if name not in dropped)
 
 
-# What validators before 3.6 do otherwise: see _check.pxd. A rule is dropped by the release that no longer has it.
+# Differences of validators before 3.6: see _check.pxd. A release that no longer has a rule drops it.
 _OLD_VALIDATOR = (
     "ANY_ENTRIES",
     "COUNTS_FREE",
@@ -99,7 +99,7 @@ _OLD_VALIDATOR = (
 )
 _OLD_READER = ("STRICT_LENGTHS", "TYPE_OF_ALL", "ZSTD_TAIL")
 
-# What each release brought, and the source. A release without a row is as the one before it.
+# Changes in each release, with their source. A release without a row behaves like the release before it.
 _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
     ((0, 8, 2), {"message_sets": MessageSets.V0_8_2}, "MessageSet, ByteBufferMessageSet.assignOffsets"),
     (
@@ -209,7 +209,7 @@ _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
 )
 OLDEST: Version = (0, 8, 2)
 NEWEST: Version = tuple(map(int, NEWEST_KAFKA.split(".")))
-_LAST_OF_LINE = {0: 11, 1: 1, 2: 8, 3: 9}  # the last minor release of each major line but the newest
+_LAST_OF_LINE = {0: 11, 1: 1, 2: 8, 3: 9}  # the last minor release of each major line except the newest
 _VERSION = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){1,3}")
 
 
@@ -241,7 +241,7 @@ def _rules_of(version: Version) -> BrokerRules:
 
 
 def rules_of(broker_version: str) -> BrokerRules:
-    """Return the rules of a release; an unknown one is an InvalidArgumentError that lists the known ones."""
+    """Return the rules of a release; raise an InvalidArgumentError with the known range if it is unknown."""
     version = version_of(broker_version, "broker_version")
     if not _is_known(version):
         known = ".".join(map(str, OLDEST)), NEWEST_KAFKA

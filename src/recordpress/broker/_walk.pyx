@@ -1,19 +1,19 @@
-"""The records of one batch, checked as they are read.
+"""Records of one batch, checked as they are read.
 
-Kafka reads them in different ways, and so finds different faults:
+Kafka reads records in different ways, and therefore finds different faults:
 
-    v2, compressed, stays as it is   skipKeyValueIterator: fields one after the other; `length` is read, not used
-    v2, compressed, rebuilt          streamingIterator: `length` bytes are taken from the stream, then the fields
-    v2, uncompressed                 the fields in the buffer; only there a too long varint in place of `length` is no
+    v2, compressed, kept             skipKeyValueIterator: fields in sequence; `length` is read, but not used
+    v2, compressed, rebuilt          streamingIterator: `length` bytes are read from the stream, then the fields
+    v2, uncompressed                 fields in the buffer; only here, an overlong varint as `length` does not raise
                                      InvalidRecordException
-    v0/v1, compressed                the whole set is decompressed first; lengths inside of a message are read for a
-                                     rebuild alone, or the key's for a compacted topic
+    v0/v1, compressed                the whole set is decompressed first; lengths inside a message are read only for a
+                                     rebuild, or the key's length for a compacted topic
     v0/v1                            the entry is the record
 
-A damaged stream counts only when the reader comes to it: earlier records may be refused first. Sources:
+Damage in a stream counts only when the reader reaches it: earlier records may be rejected first. Sources:
 DefaultRecordBatch, DefaultRecord, AbstractLegacyRecordBatch, LegacyRecord.
 
-A set that the broker cannot keep is written again: one batch or wrapper, or messages without a codec. Source:
+A set that the broker cannot keep is rebuilt as one batch or wrapper, or as messages without a codec. Source:
 LogValidator.buildRecordsAndAssignOffsets, convertAndAssignOffsetsNonCompressed; MemoryRecordsBuilder.
 """
 
@@ -51,7 +51,7 @@ from recordpress.record.set_writer cimport (
 )
 
 cdef enum:
-    REPLACED = 3   # bytes of U+FFFD, for one byte that is not UTF-8
+    REPLACED = 3   # bytes of U+FFFD, which replaces one byte that is not UTF-8
     NULL_LENGTH = 1   # -1 as a varint
 
 
@@ -80,7 +80,7 @@ cdef int begin_rebuild(validator* v, int level) except -1:
     writer_open(&v.writer, None, None)
     v.writing = True
     with nogil:
-        writer_next_at(&v.writer, &options, v.next_offset, &v.write_err)  # nothing is open yet: it cannot fail
+        writer_next_at(&v.writer, &options, v.next_offset, &v.write_err)  # no batch is open yet: it cannot fail
     v.write_err.status = RP_OK
     return 0
 
@@ -88,7 +88,7 @@ cdef int begin_rebuild(validator* v, int level) except -1:
 # --- records ---------------------------------------------------------------------------------------------------------
 
 cdef bint is_canonical(const rp_record* r) noexcept nogil:
-    """Return whether Java would write the headers with these bytes: shortest varints, -1 for null, keys in UTF-8."""
+    """Return whether Java would write the same bytes for the headers: shortest varints, -1 for null, keys in UTF-8."""
     cdef rp_cursor cursor = rp_headers_of(r)
     cdef rp_header header
     cdef size_t at
@@ -96,7 +96,7 @@ cdef bint is_canonical(const rp_record* r) noexcept nogil:
     cdef int64_t size = rp_varlong_size(r.header_count)
     for _ in range(r.header_count):
         if rp_header_read(&cursor, &header) != RP_OK:
-            return True  # they were read before: another thread writes to the bytes
+            return True  # valid when read before: another thread writes to the bytes
         size += rp_field_size(header.key.size) + rp_field_size(header.value.size)
         if header.value.size < 0 and (cursor.p - 1)[0] != 1:
             return False
@@ -133,8 +133,8 @@ cdef int write_headers(validator* v, rp_record* r) noexcept nogil:
 
 
 cdef int write_record(validator* v, const rp_record* record) noexcept nogil:
-    """Append the record at v.next_offset; return 0 or Kafka's error code. v.fails_late: the error waits for
-    check_written."""
+    """Append the record at v.next_offset; return 0 or Kafka's error code. With v.fails_late, check_written returns the
+    error."""
     cdef rp_record row = record[0]
     if v.write_err.status != RP_OK:
         return 0
@@ -147,17 +147,17 @@ cdef int write_record(validator* v, const rp_record* record) noexcept nogil:
     return 0
 
 
-# --- records that stay as they are -----------------------------------------------------------------------------------
+# --- records whose bytes are kept ------------------------------------------------------------------------------------
 
 cdef void expect_records(validator* v, int64_t size) noexcept nogil:
-    """Announce about how many bytes of records will come."""
+    """Tell the builder the approximate number of bytes of records to come."""
     cdef rp_error ignored
     writer_expect(&v.writer, <size_t>size, &ignored)  # a failed reservation is reported by the write
 
 
 cdef bint may_take(const validator* v, const rp_source* s) noexcept nogil:
-    """Return whether the records of a batch may stay as they are where the builder would write the same bytes: not if
-    several batches become one, or the batch's time replaces that of its records."""
+    """Return whether a batch's record bytes may be kept if the builder would write the same bytes: not if several
+    batches become one, or if the batch's time replaces that of its records."""
     return (v.batch.magic == 2 and v.target_magic == 2 and v.fails_late and not v.rules & ANY_ENTRIES
             and not s.log_append_time and s.end - s.start <= MAX_SET_SIZE - RP_BATCH_HEADER
             and v.next_offset <= INT64_MAX - s.count)
@@ -165,8 +165,8 @@ cdef bint may_take(const validator* v, const rp_source* s) noexcept nogil:
 
 cdef bint is_same(const rp_source* s, const rp_record* r, int32_t index, int64_t size,
                   const uint8_t* end) noexcept nogil:
-    """Return whether the builder would write the same bytes for the record with that index, which has `size` bytes up
-    to `end`."""
+    """Return whether the builder would write the same bytes for the record at `index`, which has `size` bytes up to
+    `end`."""
     cdef const uint8_t* at
     cdef int64_t least = <int64_t>rp_record_size(r, s.base_offset, s.base_timestamp)
     if least != size or <uint64_t>r.offset - <uint64_t>s.base_offset != <uint64_t>index or r.attributes:
@@ -186,15 +186,15 @@ cdef bint is_same(const rp_source* s, const rp_record* r, int32_t index, int64_t
 
 
 cdef void take_records(validator* v, const rp_source* s, int64_t max_timestamp) noexcept nogil:
-    """Give the builder all records of the batch where they lie."""
+    """Pass the bytes of all records of the batch to the builder, unchanged."""
     writer_take(&v.writer, s.start, <size_t>(s.end - s.start), s.count, s.base_timestamp, max_timestamp)
     v.next_offset = <int64_t>(<uint64_t>v.next_offset + <uint64_t>s.count)
 
 
-# --- what the builder refuses ----------------------------------------------------------------------------------------
+# --- errors of the builder -------------------------------------------------------------------------------------------
 
 cdef int refuse_unreadable(validator* v) noexcept nogil:
-    """Refuse a message whose lengths lie, where they are read: Java reads outside of its buffer."""
+    """Reject a message whose lengths are wrong: Java reads beyond its buffer."""
     v.err.status = RP_OK
     return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"RECORD_STRUCTURE")
 
@@ -253,13 +253,13 @@ cdef int refuse_invalid(validator* v, const char* refusal) noexcept nogil:
 
 
 cdef int refuse_stream(validator* v) noexcept nogil:
-    """Refuse a stream that its codec cannot read: a KafkaException, which has no error code."""
+    """Reject a stream that its codec cannot read: a KafkaException, which has no error code."""
     return refuse(v, UNKNOWN_SERVER_ERROR, CORRUPT_MESSAGE,
                   b"LZ4_HEADER_CHECKSUM" if v.err.status == RP_LZ4_HC else b"DECOMPRESSION")
 
 
 cdef int refuse_payload(validator* v) noexcept nogil:
-    """Refuse the set for the error of open_source (v.err), unless a part of the stream can be read."""
+    """Reject the set because of the error of open_source in v.err."""
     cdef int status = v.err.status
     if status == RP_NO_MEMORY or (status == RP_OUTPUT_CAP and not v.helpful):
         v.error_code = FAILED
@@ -276,7 +276,7 @@ cdef int refuse_payload(validator* v) noexcept nogil:
         return refuse_invalid(v, b"RECORD_COUNT")
     if status == RP_ENTRY_SIZE:
         return refuse(v, CORRUPT_MESSAGE, CORRUPT_MESSAGE, b"ENTRY_SIZE")
-    if status == RP_MESSAGE_SIZE or status == RP_KEY_LENGTH or status == RP_VALUE_LENGTH:  # Java reads outside of it
+    if status == RP_MESSAGE_SIZE or status == RP_KEY_LENGTH or status == RP_VALUE_LENGTH:  # Java reads beyond it
         return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"RECORD_STRUCTURE")
     return refuse_stream(v)
 
@@ -290,7 +290,7 @@ cdef bint is_negative_length(const uint8_t* at, const uint8_t* end) noexcept nog
 
 cdef int misread(validator* v, const rp_source* s, const uint8_t* at, int32_t index, int fault, bint pending,
                  bint compressed, bint skips) noexcept nogil:
-    """Reject a batch without a record at `at`; v.err has the stream's error if one is pending."""
+    """Reject a batch that has no readable record at `at`; v.err has the stream's error if one is pending."""
     cdef rp_cursor cursor = rp_cursor_of(at, <size_t>(s.end - at))
     if fault == RP_SKIP_ENDED and pending:
         rp_read_varint(&cursor)
@@ -342,7 +342,7 @@ cdef bint refuses_offsets(const validator* v) noexcept nogil:
 
 
 cdef int check_record_size(validator* v, const uint8_t* at, const uint8_t* end) noexcept nogil:
-    """Check the length of a record before anything after it is read (DefaultRecord.readFrom from 4.4 on)."""
+    """Check the length of a record before reading anything after the length (DefaultRecord.readFrom since 4.4)."""
     cdef rp_cursor cursor = rp_cursor_of(at, <size_t>(end - at))
     cdef int64_t length = rp_read_varint(&cursor)
     if not rp_cursor_ok(&cursor) or 0 <= length <= v.max_record_bytes:
@@ -352,7 +352,7 @@ cdef int check_record_size(validator* v, const uint8_t* at, const uint8_t* end) 
 
 
 cdef bint may_exceed(const validator* v, const rp_source* s) noexcept nogil:
-    """Return whether a record that can be read may be larger than the topic allows."""
+    """Return whether a readable record may be larger than the topic allows."""
     return v.max_record_bytes and s.end - s.start > v.max_record_bytes and rp_batch_codec(&v.batch)
 
 
@@ -361,11 +361,11 @@ cdef void begin_passing(passed* done) noexcept nogil:
 
 
 cdef void pass_ordinary(validator* v, const rp_source* s) noexcept nogil:
-    """Go past the next records that have nothing to be looked at again: they are read with success, and have no error
-    and the offset that is expected. Nearly always these are all.
+    """Pass the next records that need no further checks: they are readable, have no error, and have the expected
+    offset. This is nearly always true of all records.
 
-    What a loop has in registers is worth a third of its time: so no address of a record is given away here, as the
-    loop of walk_records must for what it finds.
+    Keeping values in registers saves a third of the loop's time: so this loop does not pass the address of a record
+    to a function, as the loop of walk_records must to report errors.
     """
     cdef passed* done = &v.passed
     cdef const uint8_t* start = s.start if done.at == NULL else done.at
@@ -398,7 +398,7 @@ cdef int walk_records(validator* v, const rp_source* s, bint pending, bint compr
     cdef int64_t expected, most, least
     cdef int kind, fault
     cdef bint in_order = True, writing = v.writing, by_client = s.log_append_time
-    cdef bint same = writing and may_take(v, s)   # so far, nothing was handed to the builder
+    cdef bint same = writing and may_take(v, s)   # so far, no record was passed to the builder
     cdef bint sized = compressed and v.max_record_bytes, exceeds = may_exceed(v, s)
     if writing and not same:
         expect_records(v, s.end - s.start)
@@ -427,7 +427,7 @@ cdef int walk_records(validator* v, const rp_source* s, bint pending, bint compr
         if counts and kind == NO_ERROR and r.offset != expected and refuses_offsets(v):
             kind = WRONG_OFFSET
         if kind:
-            if skips:  # the error's text shows sizes as they are written, negative ones too
+            if skips:  # the error's text shows sizes as written, also negative sizes
                 again = rp_cursor_of(at, <size_t>(s.end - at))
                 rp_record_skip(&again, &r)
                 rp_record_place(s, &r)
@@ -454,7 +454,7 @@ cdef int walk_records(validator* v, const rp_source* s, bint pending, bint compr
 
 
 cdef void write_first(validator* v, const rp_source* s, int32_t count) noexcept nogil:
-    """Write the records that were read before; none of them breaks a rule of the builder."""
+    """Write the first `count` records, which were read before; none of them breaks a rule of the builder."""
     cdef rp_cursor cursor = rp_cursor_of(s.start, <size_t>(s.end - s.start))
     cdef rp_record r
     expect_records(v, s.end - s.start)
@@ -487,7 +487,7 @@ cdef int refuse_inner_codec(validator* v, int codec) noexcept nogil:
 
 cdef int message_error(validator* v, const rp_batch* message, const uint8_t* at, bint compressed,
                        int64_t timestamp) noexcept nogil:
-    """Return the error of validateRecord; a negative one rejects the whole batch."""
+    """Return the error of validateRecord; a negative value rejects the whole batch."""
     cdef bint has_key = True
     cdef size_t key_at = KEY_SIZE_V1 if message.magic else KEY_SIZE_V0
     if compressed:
@@ -584,14 +584,14 @@ cdef bint has_small_entry(codec_context* context, const rp_batch* batch, const u
         size = rp_entry_size(cursor)
         if size < RP_LOG_OVERHEAD + RP_MIN_ENTRY_SIZE:
             return True
-        rp_read_bytes(&cursor, <size_t>size)  # a failed cursor has nothing left
+        rp_read_bytes(&cursor, <size_t>size)  # a failed cursor has no bytes left
     return False
 
 
 # --- one batch -------------------------------------------------------------------------------------------------------
 
 cdef void note_payload(validator* v, const uint8_t* entry) noexcept nogil:
-    """Record the findings that a reader of the compressed payload ignores."""
+    """Record defects of the compressed payload that readers ignore."""
     cdef rp_lz4_frame frame
     cdef rp_error wrong
     cdef int64_t at = v.source.payload
@@ -607,15 +607,15 @@ cdef bint is_stream_error(const validator* v) noexcept nogil:
 
 
 cdef bint has_ignored_tail(const validator* v) noexcept nogil:
-    """Return whether the frame has a tail that zstd-jni before 1.5.5 ignores: it needs five bytes to see that no frame
-    follows."""
+    """Return whether the frame has a tail that zstd-jni before 1.5.5 ignores: it needs five bytes to detect that no
+    frame follows."""
     cdef int64_t left = v.batch.size - v.source.payload - v.err.position
     return v.rules & ZSTD_TAIL and rp_batch_codec(&v.batch) == RP_ZSTD and v.err.position > 0 and left < 5
 
 
 cdef bint open_in_steps(validator* v, const uint8_t* entry) noexcept nogil:
-    """Open a payload of small blocks (`join_unit`) in steps, so that records are checked while cached; False: open it
-    as a whole."""
+    """Open a payload of small blocks (`join_unit`) in steps, to check records while they are cached; return False if it
+    must be opened as a whole."""
     cdef const codec_row* row = row_of(v.context.codecs, rp_batch_codec(&v.batch))
     cdef pooled* out = &v.context.scratch
     cdef rp_source* s = &v.source
@@ -627,7 +627,7 @@ cdef bint open_in_steps(validator* v, const uint8_t* entry) noexcept nogil:
     cdef int status
     if v.writing or v.batch.magic < 2 or row == NULL or row.join_unit == 0:
         return False
-    bare.attributes &= ~RP_CODEC_MASK  # then `s` has the payload in place of the records
+    bare.attributes &= ~RP_CODEC_MASK  # then `s` has the payload instead of the records
     if open_source(v.context, entry, &bare, entry + bare.size, out, v.cap, True, s, &v.err) != RP_OK or s.count == 0:
         return False
     payload, size = s.start, <size_t>(s.end - s.start)
@@ -653,7 +653,7 @@ cdef bint open_in_steps(validator* v, const uint8_t* entry) noexcept nogil:
 
 
 cdef int open_batch(validator* v, bint* pending) noexcept nogil:
-    """Find the records of v.batch; `pending`: a damaged stream follows the available records."""
+    """Open the records of v.batch; set `pending` if a damaged stream follows the available records."""
     cdef const uint8_t* entry = v.data + v.batch.position
     pending[0] = False
     v.context.scratch.size = v.context.ignored = 0
@@ -691,7 +691,7 @@ cdef int walk(validator* v, bint skips, bint counts) noexcept nogil:
     return walk_records(v, &v.source, pending, compressed, skips and compressed, counts)
 
 
-# --- again, for a rebuild that was not expected -----------------------------------------------------------------------
+# --- the second pass of an unexpected rebuild ------------------------------------------------------------------------
 
 cdef int write_again(validator* v) noexcept nogil:
     cdef const rp_source* s = &v.source
@@ -704,7 +704,7 @@ cdef int write_again(validator* v) noexcept nogil:
     for i in range(s.count):
         at = cursor.p
         if v.batch.magic == 2:
-            if not rp_record_read(&cursor, &r):  # its length lies: it was skipped over
+            if not rp_record_read(&cursor, &r):  # its length is wrong: the first pass skipped it
                 return misread(v, s, at, i, RP_SKIP_OK, False, True, False)
             rp_record_place(s, &r)
         else:
@@ -717,7 +717,7 @@ cdef int write_again(validator* v) noexcept nogil:
     return 0
 
 
-# --- fields alone ----------------------------------------------------------------------------------------------------
+# --- only fields -----------------------------------------------------------------------------------------------------
 
 cdef int walk_fields(validator* v) noexcept nogil:
     cdef const rp_source* s = &v.source

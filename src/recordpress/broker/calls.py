@@ -1,4 +1,4 @@
-"""`recordpress.explain`, which loads its implementation when it is called."""
+"""`recordpress.explain`, which imports its implementation on the first call."""
 
 from recordpress._version import NEWEST_KAFKA
 
@@ -35,35 +35,35 @@ def explain(
     ----------
     source : bytes-like, str, PathLike or several paths
         * A record set, as a client sends it for one partition.
-        * A captured Produce request, version 0 to 13, with its header or without, or what a client sent over a
-          connection: requests with their sizes before them. Other requests are skipped.
-        * The path or URL of a file with one of these.
+        * A captured Produce request, version 0 to 13, with or without its header; or all that a client sent
+          over a connection: requests, each preceded by its size. Requests other than Produce are skipped.
+        * The path or URL of a file with a record set or with requests.
         * What `open_log` takes: a ``.log`` file, the directory of a partition, a log dir, a pattern. Each batch is
-          then explained as if a producer sent it as it is stored, but with offsets from 0, without a leader epoch, when
-          the clock showed its largest timestamp. Control batches, which brokers write, and batches that the log cleaner
+          then explained as if a producer sent the stored bytes, but with offsets from 0, without a leader epoch, and
+          at the time of its largest timestamp. Control batches, which brokers write, and batches that the log cleaner
           has changed are counted and skipped. Messages of magic 0 and 1 without a codec are explained one by one: the
-          log does not record which of them came together.
+          log does not record which messages arrived together.
     topic_config : mapping of str to str, int or bool, optional
         Settings of the topic, and of the broker, by Kafka's names; see `recordpress.broker.validate`.
     broker_version : str
-        A release of Kafka from 0.8.2 on, such as ``"3.9"``.
+        A release of Kafka, 0.8.2 or later, such as ``"3.9"``.
     config : mapping, str or PathLike, optional
-        The broker's settings, or its ``server.properties``; those in `topic_config` go before them.
+        The broker's settings, or its ``server.properties``; `topic_config` overrides them.
     produce_version : int, optional
-        Of the request. By default that of a captured request, else what a client picks for the batch's magic.
+        Version of Produce; by default that of a captured request, else what a client picks for the batch's magic.
     transactional_id : str, optional
-        Of the request, if `source` is a record set. The transaction is assumed to be known to its coordinator.
+        The request's id, if `source` is a record set. The coordinator is assumed to know the transaction.
     now_ms : time, optional
         The broker's clock, in ms since 1970; by default this machine's.
     helpful : bool
         As in `recordpress.broker.validate`.
     full : bool
-        Open every batch of a log. By default, of each kind of batch (magic, codec, with a producer id or not) the first
-        64 MiB and at most 10,000 batches are opened, then one in 64; the others are assumed to be alike.
+        Open every batch of a log. By default, for each kind of batch (magic, codec, with or without a producer id), the
+        first 64 MiB and at most 10,000 batches are opened, then one in 64; the others are assumed to be alike.
     codecs : CodecRegistry, optional
-        Codec plug-ins that the broker is assumed to know; see `recordpress.broker.PartitionLog`.
+        Codec plug-ins that the broker is assumed to have; see `recordpress.broker.PartitionLog`.
     progress : callable, optional
-        Gets a `recordpress.log.Progress` while a log is read.
+        Called with a `recordpress.log.Progress` while a log is read.
 
     Returns
     -------
@@ -72,10 +72,10 @@ def explain(
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        A release or setting that is not known, a value that Kafka refuses, a path without a log or too large for a
-        request.
+        An unknown release or setting, a value that Kafka rejects, a path without a log, or a file that is too large for
+        a request.
     CorruptRecordError
-        Something begins as a Produce request with a client's id, and does not go on as one.
+        The bytes begin like a Produce request with a client id, but the rest is malformed.
     OSError
 
     Examples
