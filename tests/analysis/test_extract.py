@@ -84,7 +84,7 @@ def test_offsets_without_a_batch(partition: Path) -> None:
     with pytest.raises(recordpress.InvalidArgumentError, match="no batch with records ends at offset 40"):
         extract(partition, 40)
     shutil.copytree(partition, partition.parent / "lines-1")
-    with pytest.raises(recordpress.InvalidArgumentError, match="of one partition, not of 2"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="of one partition, but the log has 2"):
         extract(partition.parent, 0)
     with pytest.raises(recordpress.InvalidArgumentError, match="offset"):
         extract(partition, -1)

@@ -60,7 +60,7 @@ def test_the_smallest_of_what_is_as_good(lines: Path, monkeypatch: pytest.Monkey
     [chosen] = [cell for cell in found.cells if (cell.compression_type, cell.level, cell.depth) == recommended(found)]
     ties = [found.cells[number] for number in advice["ties"]]
     assert ties and all(chosen.output_bytes <= cell.output_bytes for cell in ties if cell.depth == chosen.depth)
-    assert advice["warnings"][0].startswith("the measurement does not tell ")
+    assert advice["warnings"][0].startswith("the measurement does not distinguish ")
     assert f"{ties[0].compression_type} {ties[0].level} at {ties[0].depth:g}x" in advice["warnings"][0]
 
 

@@ -107,7 +107,7 @@ def test_it_is_told_that_a_dictionary_does_not_pay(tmp_path: Path) -> None:
     deep = recordpress.train(log_of(tmp_path / "deep-0", values(8000), 1000), 2048, depths=(1,))
     assert not deep.pays and deep.saves < 0.05
     assert deep.summary.startswith("a dictionary does not pay: at the stored depth of 1000, ")
-    assert deep.summary.endswith("; it pays from 5 % less, here up to 1 records per batch")
+    assert deep.summary.endswith("; it pays if it saves 5 % or more, here up to 1 records per batch")
     noise = random.Random(1)
     path = tmp_path / "noise"
     path.write_text("".join(f"{noise.getrandbits(400):0100x}\n" for _ in range(3000)))

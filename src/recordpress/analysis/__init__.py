@@ -1,15 +1,15 @@
-"""Measurements on the user's own records: which codec, level and batch depth to set, and whether a dictionary pays.
+"""Measurements on the user's records: which codec, level and batch depth to set, and whether a dictionary pays.
 
 ::
 
-    log, URL, file of lines ──► _sample, _lines    batches spread over the whole, uncompressed
+    log, URL, file of lines ──► _sample, _lines    batches from the whole input, uncompressed
     "zstd,1,3/lz4"          ──► _grid              codecs and levels
                                 _measure           record sets of each codec, level and depth: sizes, then speeds
                                 _recommend         settings to use, and their savings
                                 _analysis, _report the result as an object and as an HTML page
     log ──► _extract            uncompressed records for other benchmarks
     log ──► _simulate           policies by which a producer ends its batches
-    records ──► _fits           limits of size from the producer to the log, and the records that they reject
+    records ──► _fits           size limits from the producer to the log, and the records that they reject
 """
 
 from recordpress._lazy import exports

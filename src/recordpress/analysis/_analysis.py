@@ -21,13 +21,13 @@ class Speed(NamedTuple):
     Attributes
     ----------
     compress_mb_s, decompress_mb_s : float
-        Of the fastest call or the median one.
+        Speed of the fastest or the median call.
     compress_spread, decompress_spread : float
-        Between the quartiles of all calls, as a part of the median.
+        Interquartile range of all calls, as a share of the median.
     rounds : int
-        Calls that were timed, in CPU time.
+        Number of calls that were timed, in CPU time.
     compress_range, decompress_range : (float, float)
-        Lowest and highest speed that parts of the calls give.
+        Lowest and highest speed among parts of the calls.
 
     Examples
     --------
@@ -49,25 +49,25 @@ class Speed(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """Codec at one level and depth.
+    """Measurement of a codec at one level and depth.
 
     Attributes
     ----------
     compression_type : str
     level : int | ZstdParameters | None
-        As `recordpress.write_columns` takes it; None is what Kafka's clients use.
+        As for `recordpress.write_columns`; None is the default level of Kafka's clients.
     batch_records : int | None
         Records per batch; None at the stored depth, if that varies.
     depth : float
         Records per batch, as a multiple of the stored depth.
     input_bytes, output_bytes : int
-        Of the whole record sets, headers included, before and after compression.
+        Size of the whole record sets, with headers, before and after compression.
     batches, records : int
     speed : Speed
     encode_seconds : float
         CPU time to write the records as batches without compression.
     is_best : bool
-        On the Pareto front of its depth: no other cell is both smaller and faster to write.
+        Whether the cell is on the Pareto front of its depth: no other cell is both smaller and faster to write.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class Cell:
 
     @property
     def decoder_bytes(self) -> int | None:
-        """Memory in which Kafka's reader decompresses a batch of zstd; None for other codecs."""
+        """Memory that Kafka's reader needs to decompress a zstd batch, in bytes; None for other codecs."""
         if self.compression_type != "zstd":
             return None
         parameters = self.level if isinstance(self.level, ZstdParameters) else ZstdParameters(self.level)
@@ -154,22 +154,22 @@ class Analysis:
     Attributes
     ----------
     baseline : dict
-        What is stored today.
+        Facts about the data that is stored today.
     cells : tuple of Cell
-        By depth, and in the order in which the codecs were given.
+        Cells ordered by depth, then as in the `candidates`.
     recommendation : dict
-        What to set, and what it saves.
+        Recommended settings, and what they save.
     savings : Estimate | None
         Sizes of copies with the recommended codec and level: with these alone, with joined batches, and with settled
         producers; see `recordpress.log.Estimate`. None for a file of lines.
     sample : dict
-        What was measured, of how much.
+        What was measured, and its share of the data.
     measurement : dict
         Where, when and on which machine: ``paths`` and ``topics``, ``started`` (ISO 8601, UTC) and ``seconds``, and
         ``machine`` with processor, cores, system and Python.
     versions : dict of str to str
     findings : tuple of Finding
-        Damage, which was omitted.
+        Damage; the damaged batches were omitted.
     rate_bytes : float | None
         Bytes per second of uncompressed record sets, if a rate was given.
 
@@ -221,7 +221,7 @@ class Analysis:
 
 
 def pareto(points: Sequence[tuple[int, float]]) -> list[bool]:
-    """Return the (bytes, speed) pairs that no other pair beats in both."""
+    """Return for each (bytes, speed) pair whether no other pair beats it in both."""
     return [
         not any(other != point and other[0] <= point[0] and other[1] >= point[1] for other in points)
         for point in points

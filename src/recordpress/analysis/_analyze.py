@@ -1,4 +1,4 @@
-"""recordpress.analyze: from a path to a recommendation."""
+"""Implementation of `recordpress.analyze`, from a path to a recommendation."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from recordpress.typing import Integer
 Timing: TypeAlias = Literal["fastest", "median"]
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Log"
 
-PATIENCE = 10.0  # seconds in which calls are repeated until the recommendation is certain; chosen, not measured
+PATIENCE = 10.0  # maximum seconds of repeated calls until the recommendation is certain; chosen, not measured
 LEAST_SAMPLE, MOST_SAMPLE = 1 << 10, 1 << 40  # bytes
 _MOST_DEPTH = 10_000  # records of a batch: far more than producers send
-_BY_DEPTH_BYTES = 32 << 20  # of the sample, for what other depths would give
+_BY_DEPTH_BYTES = 32 << 20  # of the sample, to measure the recommended codec at other depths
 _STEP_BYTES = 1 << 20  # between two reports of progress; chosen, not measured
-_SAVINGS_PART = 4  # the sample of savings is a quarter of the other: stored bytes, at a typical ratio of 4
+_SAVINGS_PART = 4  # the savings' sample has stored bytes, at a typical ratio of 4: a quarter of the uncompressed bytes
 
 
 def analyze_log(
@@ -84,7 +84,7 @@ def analyze_log(
     if log is not None:
         job = TranscodeJob(CodecChoice(chosen.compression_type, chosen.level, codecs))
         savings = job.estimate(log.partitions, limit // _SAVINGS_PART, seed=number, findings=sample.findings)
-        sample.findings[:] = dict.fromkeys(sample.findings)  # it reads some batches again
+        sample.findings[:] = dict.fromkeys(sample.findings)  # the estimate reads some batches again
     now = Situation(sample.stored_bytes, total, sample.record_bytes, sample.partitions, produced, prices)
     return Analysis(
         baseline=_baseline(sample),
@@ -112,7 +112,7 @@ def prices_of(
     consumers: Integer,
     price_consumer_gb: float | None,
 ) -> Prices:
-    """Return checked prices."""
+    """Check the prices and return them."""
 
     def price(number: float | None, name: str) -> float | None:
         return None if number is None else positive(number, name)
@@ -127,7 +127,7 @@ def prices_of(
 
 
 def _paths_of(path: Paths, log: Log | None) -> list[str]:
-    """Return the path that was given, or those of the partitions if there are several."""
+    """Return the given path, or the paths of all partitions for several paths or a Log."""
     if isinstance(path, str | os.PathLike) or log is None:
         return [without_secrets(str(path))]
     return [partition.url for partition in log.partitions]
@@ -146,7 +146,7 @@ def _multiples(depths: Sequence[Integer]) -> list[int]:
     return sorted(found | {1})
 
 
-# ---- what is there
+# ---- input
 
 
 def lines_at(path: Paths) -> tuple[FileSystem, str] | None:
@@ -159,7 +159,7 @@ def lines_at(path: Paths) -> tuple[FileSystem, str] | None:
 
 
 def sample_of(path: Paths, limit: int, seed: int, codecs: CodecRegistry | None) -> tuple[Sample, Log | None]:
-    """Return the sample of a log or a file of lines, and the log."""
+    """Return the sample of a log or a file of lines, and the log, which is None for a file of lines."""
     if lines := lines_at(path):
         files, name = lines
         with files.open(name) as file:
@@ -172,7 +172,7 @@ def sample_of(path: Paths, limit: int, seed: int, codecs: CodecRegistry | None) 
 
 
 def skipped_in(log: Log | None) -> list[dict[str, Any]]:
-    """Return the skipped files next to a log, for JSON."""
+    """Return the skipped files of a log, for JSON."""
     return [] if log is None else [finding.to_dict() for finding in log.skipped]
 
 
@@ -197,7 +197,7 @@ def _baseline(sample: Sample) -> dict[str, Any]:
 
 
 def facts_of(sample: Sample, seed: int) -> dict[str, Any]:
-    """Return the measurements, for JSON."""
+    """Return the facts of a sample, for JSON."""
     return {
         "seed": seed,
         "bytes": len(sample.data),
@@ -214,11 +214,11 @@ def _rate_bytes(rate: Rate | None, sample: Sample) -> float | None:
     return None if rate is None else rate.bytes_per_second(sample.record_bytes)
 
 
-# ---- what is measured
+# ---- measurements
 
 
 class Meter:
-    """Report measured sizes after each megabyte, from the calling thread."""
+    """Reporter of measured bytes, which calls `progress` after each MiB, in the calling thread."""
 
     def __init__(self, progress: Callable[[Progress], object] | None, total: int) -> None:
         self._progress, self._total, self._done, self._next = progress, total, 0, _STEP_BYTES
@@ -232,7 +232,7 @@ class Meter:
 
 @dataclass
 class _Timed:
-    """Cell without its speed, and the calls that give it."""
+    """Cell without its speed, and the calls that measure the speed."""
 
     cell: Callable[[Speed], Cell]
     setting: Setting
@@ -258,7 +258,7 @@ def _timed(
 def _settled(
     measure: Measure, timed: Sequence[_Timed], timing: str, patience: float
 ) -> tuple[tuple[Cell, ...], Choice]:
-    """Repeat the calls of cells whose order is not certain, for some seconds at most."""
+    """Repeat the calls of cells whose order is not certain, for at most `patience` seconds."""
     deadline = time.monotonic() + patience
     while True:
         cells = _with_front([one.cell(one.calls.speed(timing)) for one in timed])
@@ -271,7 +271,7 @@ def _settled(
 
 
 def _with_front(cells: Sequence[Cell]) -> tuple[Cell, ...]:
-    """Mark the cells that no other one of their depth beats."""
+    """Mark the cells that no other cell of the same depth beats in both size and speed."""
     best: list[bool] = []
     for _, row in groupby(cells, key=lambda cell: cell.depth):
         best += pareto([(cell.output_bytes, cell.speed.compress_mb_s) for cell in row])
@@ -300,7 +300,7 @@ def _cell(
 
 
 def _speeds(cells: Sequence[Cell], timing: str) -> dict[str, Any]:
-    """Return the method of the speed measurement; spreads are in the order of the cells."""
+    """Return how speeds were measured; rounds and spreads are in the order of `cells`."""
     return {
         "timing": timing,
         "most_bytes": SPEED_BYTES,

@@ -1,11 +1,11 @@
 """Evaluation of a dictionary: trained on one part of the sample, measured on the held-out records.
 
-The sample is divided into chunks of records that follow each other, and every fourth is held out. Its records are
-cut into batches of each depth, which are compressed in three ways:
+The sample is divided into chunks of consecutive records, and every fourth chunk is held out. The held-out records
+form batches of each depth, which are compressed in three ways:
 
-- each batch by zstd, as brokers know it, for comparison;
+- each batch by zstd, which brokers know, for comparison;
 - each batch by zstd with the dictionary (``zstd-dict``, for closed loops);
-- each value by zstd with the dictionary, in batches without a codec, which any broker takes.
+- each value by zstd with the dictionary, in batches without a codec, which any broker accepts.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from recordpress.errors import CorruptRecordError, InvalidArgumentError
 from recordpress.record import read_batches, write_records
 
 DEPTHS = (1, 10, 100, 1000)
-SAMPLES_PER_SIZE = 100  # times the dictionary's size: more makes it no better (zdict.h)
+SAMPLES_PER_SIZE = 100  # training bytes, in sizes of the dictionary: more do not improve it (zdict.h)
 LEAST_RECORDS = 64  # chosen, not measured: fewer share little that a dictionary could hold
 
 _CHUNKS, _LEAST_CHUNKS = 16, 4
-_BATCHES = 4  # of the deepest kind that a chunk should hold
+_BATCHES = 4  # of the largest depth, which each chunk should hold
 _HELD_OUT_BYTES = 8 << 20  # chosen, not measured: seconds for all depths
 _LEAST_SIZE = 256  # bytes: ZDICT_DICTSIZE_MIN
-_PART = 10  # of what it is trained on, the size of a dictionary whose size was not given
+_PART = 10  # the default size of a dictionary is a tenth of its training values
 _NAME_BYTES = 1 + len(DictionaryCodec.name)  # in the header of a batch (KIP-984)
 _COLUMNS = ("timestamp", "key", "value", "headers")
 
 
 @dataclass(frozen=True)
 class DictionaryDepth:
-    """Effect of a dictionary on batches of one depth. All bytes are those of held-out record sets.
+    """Effect of a dictionary on batches of one depth. All sizes are of held-out record sets, in bytes.
 
     Attributes
     ----------
@@ -50,13 +50,13 @@ class DictionaryDepth:
         Records per batch.
     batches, records : int
     input_bytes : int
-        Uncompressed.
+        Uncompressed size.
     plain_bytes : int
-        Each batch compressed by zstd.
+        Size if each batch is compressed by zstd.
     batches_bytes : int
-        Each batch compressed by zstd with the dictionary.
+        Size if each batch is compressed by zstd with the dictionary.
     values_bytes : int
-        Each value compressed by zstd with the dictionary, and the batches not compressed.
+        Size if each value is compressed by zstd with the dictionary, and the batches are not compressed.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class DictionaryDepth:
 
     @property
     def saves(self) -> float:
-        """Saving in this use as a share; negative if the dictionary costs space."""
+        """Saving in the better use as a share; negative if the dictionary costs space."""
         return 1 - min(self.values_bytes, self.batches_bytes) / self.least_bytes
 
     @property
@@ -109,15 +109,15 @@ class Evaluation:
     dictionary : Dictionary
     level : int
     stored : DictionaryDepth
-        At the stored depth.
+        Effect at the stored depth.
     depths : tuple of DictionaryDepth
-        Each depth that was measured, the stored one among them.
+        Effect at each measured depth, including the stored depth.
     skipped : tuple of int
-        Depths of which the held-out records do not fill one batch.
+        Depths for which the held-out records do not fill one batch.
     samples, sample_bytes : int
-        Values that it was trained on.
+        Number and bytes of the training values.
     values : dict
-        Held-out values, one by one: their number, bytes, and bytes by zstd without and with the dictionary.
+        Held-out values, compressed singly: number, bytes, and bytes after zstd without and with the dictionary.
 
     Examples
     --------
@@ -144,8 +144,8 @@ class Evaluation:
 
     @property
     def break_even_records(self) -> int | None:
-        """Number of records after which the saving at the stored depth exceeds the dictionary's size; None without a
-        saving.
+        """Number of records after which the saving at the stored depth exceeds the dictionary's size; None if nothing
+        is saved.
         """
         saved = self.stored.saves * self.stored.least_bytes / self.stored.records
         return None if saved <= 0 else round(len(self.dictionary) / saved)
@@ -157,13 +157,13 @@ class Evaluation:
         text = (
             f"a dictionary {'pays' if self.pays else 'does not pay'}: at the stored depth of {now.batch_records}, "
             f"batches compressed with it (zstd-dict, which no broker reads) take "
-            f"{_change(now.batches_bytes, now.least_bytes)} than without, values compressed with it "
+            f"{_change(now.batches_bytes, now.least_bytes)} than without it, and values compressed with it take "
             f"{_change(now.values_bytes, now.least_bytes)}"
         )
         if self.pays:
             return text
         paying = [depth.batch_records for depth in self.depths if depth.pays]
-        worth = f"it pays from {100 * SAVED_PER_DOUBLING:.0f} % less"
+        worth = f"it pays if it saves {100 * SAVED_PER_DOUBLING:.0f} % or more"
         return f"{text}; {worth}, here up to {paying[-1]} records per batch" if paying else f"{text}; {worth}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -237,7 +237,7 @@ def held_out_bytes(sample: Sample) -> int:
 
 
 def _stretches(rows: Columns, deepest: int) -> tuple[list[Columns], list[Columns]]:
-    """Return ranges to train on, and as many held-out ranges as will be measured."""
+    """Return ranges to train on, and held-out ranges to measure."""
     number = max(_LEAST_CHUNKS, min(_CHUNKS, rows.num_rows // (_LEAST_CHUNKS * _BATCHES * deepest)))
     number -= number % _LEAST_CHUNKS
     bounds = [rows.num_rows * at // number for at in range(number + 1)]

@@ -1,4 +1,4 @@
-"""Uncompressed records of batches, as another benchmark takes them."""
+"""Uncompressed records of batches, as input of other benchmarks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Extract:
         Uncompressed records of the batches, concatenated, without batch headers. A codec compresses these bytes.
     batches, records : int
     findings : tuple of Finding
-        Damage, which was omitted.
+        Damage; the damaged batches were omitted.
 
     Examples
     --------
@@ -58,11 +58,11 @@ def extract(
     Parameters
     ----------
     path : str, PathLike or several of them
-        What `open_log` takes; or, for a sample, one file of lines, each of which is the value of a record.
+        A log, as for `open_log`; or, for a sample, one file of lines, each of which is the value of a record.
     offset : int, optional
-        Selects the first batch of the partition that ends at this offset or after it; by default a sample is taken.
+        Select the first batch of the partition that ends at or after this offset; by default a sample is taken.
     sample_bytes, seed : int
-        Maximum size and place of the sample, which is the one that `recordpress.analyze` takes.
+        Maximum uncompressed size of the sample in bytes, and seed for its place, as for `recordpress.analyze`.
     codecs : CodecRegistry, optional
         Codec plug-ins that batches may name.
 
@@ -74,9 +74,9 @@ def extract(
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument that is not accepted, several partitions with `offset`, or no batch with records at it.
+        An invalid argument, or, with `offset`, several partitions or no batch with records at or after it.
     CorruptRecordError
-        The batch with `offset` is damaged.
+        The batch at `offset` is damaged.
     OSError
 
     Examples

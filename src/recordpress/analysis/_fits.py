@@ -23,14 +23,14 @@ from recordpress.producer import BatchAccumulator, CompressionRatioEstimator, Pr
 from recordpress.record import Record, read_batches, write_records
 
 MOST_LISTED = 100  # rejections; `Fits.rejected` counts all of them
-LONGEST_LINE = 1 << 30  # bytes: half of what an int32 length allows, in memory at once
+LONGEST_LINE = 1 << 30  # bytes: half of the maximum of an int32 length; a line is in memory as a whole
 LINES_AT_ONCE = 1 << 22  # bytes; chosen, not measured
 
 _TIMED_OUT, _TOO_LARGE, _LIST_TOO_LARGE = 7, 10, 18  # error codes of Produce
 _NEVER = 1 << 62  # ms: the clock of the trial does not move
 _COLUMNS = ["offset", "timestamp", "key", "value", "headers"]
 
-# What stands at the limits: who looks at what, and where Kafka has it.
+# For each limit: who checks it, what is checked, and the method in Kafka.
 LIMITS = {
     "batch.size": ("producer", "record", "RecordAccumulator.append"),
     "max.request.size": ("producer", "record", "KafkaProducer.ensureValidRecordSize"),
@@ -47,21 +47,21 @@ class Limit:
     Attributes
     ----------
     name : str
-        Kafka's.
+        Kafka's name.
     value : int
-        Bytes.
+        Limit in bytes.
     checked_by : str
         ``"producer"`` or ``"broker"``.
     checked : str
-        ``"record"``: the maximum number of bytes that a batch of the record alone may have, uncompressed
-        (AbstractRecords.estimateSizeInBytesUpperBound). ``"batch"``: the bytes of a batch, compressed.
+        ``"record"``: the upper bound of the size of an uncompressed batch with only this record
+        (AbstractRecords.estimateSizeInBytesUpperBound). ``"batch"``: the size of a compressed batch.
     source : str
         Kafka's method.
     largest : int
-        Of all that was checked; 0: nothing got as far.
+        Largest size that was checked; 0 if nothing reached this limit.
     over : int
-        Records or batches that are larger than `value`. Records over ``batch.size`` go alone, and records over
-        ``max.message.bytes`` in parts, if there are several records in them.
+        Records or batches that are larger than `value`. A record over ``batch.size`` gets its own batch; a batch over
+        ``max.message.bytes`` is split if it has several records.
     rejected : int
         Records that this limit rejects.
 
@@ -96,13 +96,13 @@ class Rejection:
     Attributes
     ----------
     record : int
-        Its number, from 0 on.
+        Number of the record, from 0.
     topic, partition, offset : str | int | None
-        Where it is in a log.
+        Place of the record in a log.
     limit : str | None
-        Kafka's name of the limit; None: the broker refuses it for another reason, which `error` names.
+        Kafka's name of the limit; None if the broker rejects the record for another reason, which `error` names.
     size : int
-        What was compared with the limit, in bytes.
+        Size that was compared with the limit, in bytes.
     error : str
         Kafka's name of the error.
 
@@ -130,19 +130,19 @@ class Fits:
     Attributes
     ----------
     records, batches : int
-        All records, and the batches that the broker accepts.
+        Number of all records, and of the batches that the broker accepts.
     bytes : int
-        Of these batches.
+        Total size of these batches.
     splits : int
-        Batches that the broker refuses first, and the producer splits (KIP-126).
+        Batches that the broker rejects at first, and that the producer then splits (KIP-126).
     rejected : int
         Records that are not stored.
     limits : tuple of Limit
-        In the order in which a record meets them.
+        Limits in the order in which they are checked.
     rejections : list of Rejection
-        The first 100.
+        The first 100 rejections.
     findings : list of Finding
-        Damage in the log; nothing after it was read.
+        Damage in the log; the damaged batches were skipped.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def check_records(
 ) -> Fits:
     """Check records against all limits, as `recordpress.fits` describes."""
     memory = integer(buffer_memory, "buffer_memory", 0, 2**63 - 1)
-    estimator = CompressionRatioEstimator(codecs)  # one for the topic, as a producer has it
+    estimator = CompressionRatioEstimator(codecs)  # one per topic, as in a producer
 
     def accumulator() -> BatchAccumulator:
         # the clock stands still: batches linger until they are full
@@ -203,7 +203,7 @@ def check_records(
     return found
 
 
-# ---- what is sent
+# ---- sources
 
 
 class _Source(NamedTuple):
@@ -292,15 +292,15 @@ def _of_log(log: Log, findings: list[Finding]) -> Iterator[Record]:
     findings += reader.findings
 
 
-# ---- who looks at it
+# ---- producer and broker
 
 
 class _Trial:
-    """Partition with a busy producer, whose batches go to a broker."""
+    """Trial of one partition: a busy producer sends batches to a broker."""
 
     def __init__(self, found: Fits, producer: BatchAccumulator, broker: PartitionLog, source: _Source) -> None:
         self.found, self.producer, self.broker, self.source = found, producer, broker, source
-        self.sent = 0  # bytes of the batch that the broker answers now
+        self.sent = 0  # bytes of the batch that the broker is answering
         self.error = ""
         self.alone, self.request, self.memory, self.message, self.segment = found.limits
 
@@ -328,7 +328,7 @@ class _Trial:
         if self.message.see(self.sent):
             self.segment.see(self.sent)
         [entry] = read_batches(batch.records, check_crcs=False)
-        now_ms = max(int(time.time() * 1000), entry.max_timestamp)  # sizes are what counts, and not its clock
+        now_ms = max(int(time.time() * 1000), entry.max_timestamp)  # only sizes count, not the broker's clock
         verdict = self.broker.append(batch.records, now_ms=now_ms)
         self.error = verdict.error
         if verdict.error_code == 0:
@@ -336,7 +336,7 @@ class _Trial:
             self.found.bytes += self.sent
         elif verdict.error_code == _TOO_LARGE:
             self.found.splits += batch.records_count > 1
-        return ProduceAnswer(-1) if verdict.error_code is None else verdict  # a connection that closes is not an answer
+        return ProduceAnswer(-1) if verdict.error_code is None else verdict  # a closed connection is not an answer
 
     def _answered(self, number: int, offset: int | None, metadata: Any, error: ProduceError | None) -> None:
         if error is not None:

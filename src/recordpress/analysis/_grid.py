@@ -34,20 +34,20 @@ class Setting(NamedTuple):
 
 
 def parse_candidates(candidates: str, codecs: CodecRegistry | None = None) -> tuple[Setting, ...]:
-    """Parse codecs and levels in their order, without repetitions.
+    """Parse codecs and levels in order, without duplicates.
 
     Parameters
     ----------
     candidates : str
-        Codecs with ``/`` between them, each with its levels, or ranges of at most 100 levels, after commas; without
-        levels, Kafka's own. ``windowLog=`` and ``strategy=`` after the levels of zstd are for all of them.
+        Codecs separated by ``/``, each with its levels, or ranges of at most 100 levels, after commas; the default is
+        Kafka's level. ``windowLog=`` and ``strategy=`` after zstd's levels apply to all of those levels.
     codecs : CodecRegistry, optional
-        Codec plug-ins, which may be named too.
+        Codec plug-ins that `candidates` may include.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An unknown codec or level; the message lists the known ones.
+        An unknown codec or level; the message lists the known values.
 
     Examples
     --------

@@ -15,12 +15,12 @@ from recordpress.record.header import ENTRY_PREFIX, entry_prefix
 
 _LOG_NAME = re.compile(r"[0-9]{20}.*\.log(\.deleted|\.swap)?")
 _MOST_MAGIC = 2  # the newest format
-_LONGEST_LINE = 1 << 20  # of a record that a broker takes by default
+_LONGEST_LINE = 1 << 20  # bytes of a record that a broker accepts by default
 _READ_BYTES = 256 << 10  # of one read; chosen, not measured
 
 
 def is_lines(files: FileSystem, path: str) -> bool:
-    """Return whether a path is a file of lines: neither its name nor its first bytes are those of a segment."""
+    """Return whether a path is a file of lines: neither its name nor its first bytes look like a segment."""
     try:
         info = files.info(path)
     except FileNotFoundError:
@@ -33,7 +33,7 @@ def is_lines(files: FileSystem, path: str) -> bool:
 
 
 def sample_lines(file: RandomAccessFile, limit: int, seed: int) -> Sample:
-    """Take a sample of lines, in batches as a busy producer sends by default."""
+    """Take a sample of lines, in batches that a busy producer sends by default."""
     sample = Sample(total_bytes=file.size)
     batches = _Batches(sample)
     number = 1 if file.size <= limit else min(max(limit // LEAST_RUN_BYTES, LEAST_RUNS), MOST_RUNS)
@@ -53,7 +53,7 @@ def sample_lines(file: RandomAccessFile, limit: int, seed: int) -> Sample:
 
 
 def _read_run(file: RandomAccessFile, start: int, end: int, limit: int, batches: _Batches) -> int:
-    """Read lines that begin in a range until the sample has this many bytes; return the end of the last one."""
+    """Read lines that begin in a range until the sample has `limit` bytes; return the end of the last line."""
     for begin, following, line in lines_of(file, start, _LONGEST_LINE):
         if begin >= end or batches.size >= limit:
             break
@@ -64,7 +64,7 @@ def _read_run(file: RandomAccessFile, start: int, end: int, limit: int, batches:
 
 
 def lines_of(file: RandomAccessFile, position: int, longest: int) -> Iterator[tuple[int, int, bytes]]:
-    """Yield start, end and content of the lines from a position on; a line of more than `longest` bytes is cut into
+    """Yield start, end and content of the lines from a position; split a line of more than `longest` bytes into
     several."""
     is_whole = position == 0 or file.read_exactly(position - 1, 1) == b"\n"
     begin, rest = position, b""
@@ -102,7 +102,7 @@ class _Batches:
         return len(self._sample.data) + self._bytes
 
     def append(self, value: bytes, covered: int) -> None:
-        """Append one record, which stands for this many bytes of the file."""
+        """Append one record, which represents `covered` bytes of the file."""
         if self._is_full or not self._builder.append(value, timestamp=0):
             self.end()
             self._append_first(value)
@@ -117,7 +117,7 @@ class _Batches:
             self._is_full = True
 
     def end(self) -> None:
-        """Close the batch that is open."""
+        """Close the open batch."""
         if self._count:
             batch = self._builder.build()
             self._sample.add(batch, self._count, len(batch), self._bytes)

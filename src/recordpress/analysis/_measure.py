@@ -1,9 +1,9 @@
 """Record sets of every codec, level and depth: sizes, then speeds.
 
-Sizes are measured by several threads, chunk by chunk. Batches are compressed as Java's producer does it, as a stream
-whose size is not known at its start: zstd then chooses other tables than for one call, up to 2 % away, and gzip is
-zlib's. Speeds are measured by one thread, with nothing else running, on the
-records of batches in Kafka's framing, like lzbench's: each call several times.
+Several threads measure sizes, chunk by chunk. Batches are compressed as in Java's producer, as a stream whose size is
+not known in advance: zstd then uses other parameters than in one call, which changes the size by up to 2 %, and gzip
+uses zlib. One thread measures speeds, with nothing else running, on the records of batches in Kafka's framing:
+like lzbench, it repeats each call.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Calls(NamedTuple):
     decompressing: list[float]
 
     def and_more(self, others: Calls) -> Calls:
-        """Return these and other calls on the same bytes."""
+        """Return these calls together with others on the same bytes."""
         return Calls(self.size, self.compressing + others.compressing, self.decompressing + others.decompressing)
 
     def speed(self, timing: str) -> Speed:
@@ -124,7 +124,7 @@ class Measure:
             pool.shutdown(cancel_futures=True)
 
     def _pieces(self, depth: int | None, most_records: int | None = None) -> Iterator[Columns | memoryview]:
-        """Yield chunks of whole batches: rows for batches of a depth, or the stored batches."""
+        """Yield chunks of whole batches: rows for batches of `depth`, or the stored batches if it is None."""
         if depth is None:
             yield from self._stored_pieces()
             return
@@ -143,13 +143,13 @@ class Measure:
     # ---- speeds
 
     def encode_seconds(self, depth: int, timing: str) -> float:
-        """Return the CPU seconds in which one thread writes all rows as batches of this many records."""
+        """Return the CPU seconds in which one thread writes all rows as batches of `depth` records."""
         rows = self._rows.slice(0, min(self._rows.num_rows, max(depth, int(PIECE_BYTES / self._sample.record_bytes))))
         seconds = _rounds(lambda: uncompressed(rows, depth))
         return _typical(seconds, timing) * self._rows.num_rows / rows.num_rows
 
     def payloads(self, depth: int | None) -> list[bytes]:
-        """Return the records of batches from the whole sample, at most `SPEED_BYTES`."""
+        """Return the encoded records of batches across the sample, at most `SPEED_BYTES`."""
         pieces = list(self._pieces(depth))
         wanted = max(1, min(len(pieces), 8))
         chosen = [pieces[number * len(pieces) // wanted] for number in range(wanted)]
@@ -207,8 +207,8 @@ def _sizes(
 
 
 def _compressed(payloads: Sequence[memoryview], setting: Setting, at_once: bool, codecs: Any) -> Iterator[int]:
-    """Return the size of each batch's records after compression, with the name of a plug-in (KIP-984), and read them
-    back."""
+    """Yield the compressed size of each batch's records, including the name of a plug-in (KIP-984); read the records
+    back and compare them."""
     codec, level = setting
     name_bytes = 1 + len(codec) if stored_as(codec) is None else 0
     stream = compressor(codec, level, codecs=codecs)
@@ -228,12 +228,12 @@ def _batches_of(piece: Columns | memoryview, depth: int | None) -> bytes | memor
 
 
 def uncompressed(rows: Columns, depth: int | None) -> bytes:
-    """Return the rows as batches of this many records, without a codec."""
+    """Return the rows as batches of `depth` records, without a codec."""
     return write_columns(rows, "none", batch_bytes=None, batch_records=depth)
 
 
 def _rounds(call: Callable[[], object]) -> list[float]:
-    """Return the CPU seconds of each call: other programs on the machine add little to them."""
+    """Return the CPU seconds of each call, to which other programs on the machine add little."""
     call()
     seconds: list[float] = []
     while len(seconds) < _LEAST_ROUNDS or (sum(seconds) < _LEAST_SECONDS and len(seconds) < _MOST_ROUNDS):
@@ -252,7 +252,7 @@ def _typical(seconds: Sequence[float], timing: str) -> float:
 
 
 def _range(size: int, seconds: Sequence[float], timing: str) -> tuple[float, float]:
-    """Return the lowest and the highest speed by parts of the calls: another measurement may give either."""
+    """Return the lowest and highest speed among parts of the calls: another measurement may give either."""
     parts = max(2, min(len(seconds) // 4, 4))
     speeds = [_mb_s(size, seconds[number::parts], timing) for number in range(parts)]
     return min(speeds), max(speeds)

@@ -1,7 +1,7 @@
 """Recommended settings and their savings.
 
-A codec is worth its CPU time if each doubling of that saves a twentieth of the bytes; so is a depth that is worth its
-delay. Both are rules of thumb: the cells are there for other ones.
+A codec is worth its CPU time if each doubling of that time saves a twentieth of the bytes; a depth is worth its delay
+if it saves as much. Both are rules of thumb: the cells allow other choices.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from recordpress.codecs.choice import level_as_json, stored_as
 from recordpress.codecs.table import CodecTable
 from recordpress.producer.settings import LINGER_MS, batch_size_of, linger_ms_of
 
-DEPTHS = (2, 10, 100)  # of what shallow batches would give if they were deeper
+DEPTHS = (2, 10, 100)  # multiples of the stored depth, to show the effect of deeper batches
 SAVED_PER_DOUBLING = 0.05  # of the bytes, for doubled CPU time; a judgement: see above
-SHALLOW = 0.9  # batches of which ten times the depth takes less than this part of the bytes are shallow
+SHALLOW = 0.9  # batches are shallow if ten times the depth takes less than this share of the bytes
 
 _CPU_WEIGHT = -math.log2(1 - SAVED_PER_DOUBLING)
-_SURE = 0.002  # cost that does not count: 2 % of the speed
+_SURE = 0.002  # differences in cost below this do not count: 2 % of the speed
 _MAX_REQUEST_SIZE = 1_048_576  # the producer's default of max.request.size
 _WITH_LEVEL = CodecTable().levels.keys()  # KIP-390
 
 
 @dataclass(frozen=True)
 class Prices:
-    """Copies of each byte in a cluster, and prices of a GB (10^9 bytes) that is stored, sent to a follower in another
+    """Numbers of replicas and consumers, and prices of a GB (10^9 bytes) that is stored, sent to a follower in another
     zone, or read by a consumer; None is unknown."""
 
     storage: float | None
@@ -55,21 +55,21 @@ class Situation:
 
 
 class Choice(NamedTuple):
-    """Recommended cell, and larger ones that the measurement does not tell from it."""
+    """Recommended cell, and larger cells that the measurement does not distinguish from it."""
 
     cell: Cell
     ties: tuple[Cell, ...]
 
     @property
     def contested(self) -> tuple[Cell, ...]:
-        """Cells to measure again, because their speeds are not known well enough for their order."""
+        """Cells to measure again, because their speeds are too uncertain to order them."""
         found = (*self.ties, self.cell) if self.ties else ()
         return tuple(cell for cell in found if _costs(cell)[1] - _costs(cell)[0] > _SURE)
 
 
 def choose(cells: Sequence[Cell]) -> Choice:
-    """Return the cell whose saving is worth its CPU time among batches of default size, even without a saving if
-    ``none`` is not a choice. If the measurement leaves their order open, it is the smallest cell."""
+    """Return the cell whose saving is best worth its CPU time and its delay; without a candidate ``none``, even if no
+    cell saves enough. If the measurement leaves the order of cells open, return the smallest of them."""
     worthwhile = [cell for cell in cells if cell.compression_type == "none" or _saves(cell)]
     cells = worthwhile if {cell.depth for cell in worthwhile} == {cell.depth for cell in cells} else cells
     shallow = min(cells, key=lambda cell: cell.depth).depth
@@ -85,7 +85,7 @@ def choose(cells: Sequence[Cell]) -> Choice:
 
 
 def _best(cells: Sequence[Cell]) -> Choice:
-    """Return the smallest of the cells that may be the best of one depth."""
+    """Return the smallest of the cells of one depth that may be the best."""
     highest = _costs(min(cells, key=_cost))[1]
     near = [cell for cell in cells if _costs(cell)[0] <= highest]
     first, *others = sorted(near, key=lambda cell: (cell.output_bytes, _needs_recordpress(cell), _cost(cell)))
@@ -108,7 +108,7 @@ def _cost(cell: Cell) -> float:
 
 
 def _costs(cell: Cell) -> tuple[float, float]:
-    """Return the lowest and the highest cost that other measurements of a cell may give."""
+    """Return the lowest and highest cost of a cell within the spread of its measured speeds."""
     low, high = zip(cell.speed.compress_range, cell.speed.decompress_range, strict=True)
     return _cost_at(cell, *high), _cost_at(cell, *low)
 
@@ -161,7 +161,7 @@ def _batch_size(cell: Cell) -> int:
 
 
 def _linger_ms(cell: Cell, now: Situation) -> int:
-    """Return the time in which one producer fills a batch of each partition."""
+    """Return the time in which a producer fills a batch for each partition; Kafka's default if the rate is unknown."""
     if now.rate is None:
         return LINGER_MS
     rate = now.rate.records_per_second(now.record_bytes) / now.partitions
@@ -200,11 +200,11 @@ def _warnings(choice: Choice, by_depth: Mapping[int, Size], now: Situation) -> l
     chosen, found = choice.cell, []
     if choice.ties:
         others = ", ".join(f"{Setting(one.compression_type, one.level)} at {one.depth:g}x" for one in choice.ties)
-        found.append(f"the measurement does not tell {others} from it, and it is smaller")
+        found.append(f"the measurement does not distinguish {others} from the recommendation, which is smaller")
     if stored_as(chosen.compression_type) not in (None, chosen.compression_type):
-        found.append(f"Kafka's producers have no setting for {chosen.compression_type}: only recordpress has it")
+        found.append(f"Kafka's producers have no setting for {chosen.compression_type}: only recordpress supports it")
     if isinstance(chosen.level, ZstdParameters):
-        found.append("Kafka's producers have no setting for windowLog or strategy: only recordpress writes with them")
+        found.append("Kafka's producers have no setting for windowLog or strategy: only recordpress supports them")
     if is_shallow(by_depth):
         ratios = ", ".join(
             f"{depth}x: {size.input_bytes / size.output_bytes:.2f}" for depth, size in sorted(by_depth.items())
@@ -215,11 +215,11 @@ def _warnings(choice: Choice, by_depth: Mapping[int, Size], now: Situation) -> l
     if _batch_size(chosen) > _MAX_REQUEST_SIZE:
         found.append("the stored batches exceed the default max.request.size")
     if now.rate is None:
-        found.append("linger.ms is Kafka's default: without a rate the time to fill a batch is unknown")
+        found.append("linger.ms is Kafka's default: without a rate, the time to fill a batch is unknown")
     return found
 
 
 def is_shallow(by_depth: Mapping[int, Size]) -> bool:
-    """Return whether ten times as many records per batch take much less space."""
+    """Return whether batches of ten times as many records take much less space."""
     now, deeper = by_depth[1], by_depth[10]
     return deeper.output_bytes / deeper.input_bytes < SHALLOW * now.output_bytes / now.input_bytes

@@ -1,4 +1,4 @@
-"""Analysis as one HTML file that opens offline, without scripts, fonts or external pictures; light and dark."""
+"""Analysis as one HTML file that opens offline, without scripts, fonts or external pictures, in light and dark."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _savings(found: Analysis) -> list[str]:
         else f"Measured on {size(found.savings.sampled_bytes)}; ± is the 95 % confidence interval."
     )
     return [
-        "<p>The settings above count for new records. <code>recordpress transcode</code> copies the stored ones with "
+        "<p>The settings above apply to new records. <code>recordpress transcode</code> copies the stored records with "
         "this codec and level, and keeps all offsets.</p>",
         table(("topic", "stored", "codec alone", "joined", "settled"), rows),
         f'<p class="note">joined: small batches become batches{limit}, each of one producer. settled: producers that '
@@ -170,7 +170,7 @@ def _saving(saving: Saving | None, before: int) -> str:
 
 
 def _bill(found: Analysis) -> list[str]:
-    """Return what storage and CPU time cost, as far as rate and price are known."""
+    """Return the savings in bytes and price, and the cost in CPU time, for the given rate and prices."""
     saves, price = found.recommendation["saves"], found.recommendation["saves"].get("price")
     rows = [("stored now", f"{size(saves['bytes'])} less", _price(price))]
     if "bytes_a_day" in saves:
@@ -187,7 +187,7 @@ def _bill(found: Analysis) -> list[str]:
                 _price(saves.get("consumer_price_a_day")),
             ),
             ("compression each day", f"{saves['compress_cpu_seconds_a_day']:,.0f} s of CPU time", "-"),
-            ("each reader, each day", f"{saves['decompress_cpu_seconds_a_day']:,.0f} s of CPU time", "-"),
+            ("decompression per reader, each day", f"{saves['decompress_cpu_seconds_a_day']:,.0f} s of CPU time", "-"),
         ]
     missing = [
         *([] if found.rate_bytes else ["--rate for CPU time and bytes per day"]),
@@ -252,7 +252,7 @@ def _measurement(found: Analysis) -> dict[str, str]:
 
 
 def _axes(canvas: Plot, points: Sequence[tuple[float, float]], below: str, left: str) -> tuple[LogAxis, LogAxis]:
-    """Draw logarithmic axes that hold all points."""
+    """Draw logarithmic axes that include all points."""
     xs, ys = ([point[number] for point in points] for number in (0, 1))
     _, _, right, bottom = _area(canvas)
     across = LogAxis(min(xs) / 1.15, max(xs) * 1.15, _LEFT, right)
@@ -298,7 +298,7 @@ def _scatter(found: Analysis) -> str:
             canvas.line(across.at(max(low, across.least)), y, across.at(min(high, across.most)), y, kind_of(cell))
             canvas.point(x, y, 4 if cell.is_best else 2.5, kind_of(cell))
             canvas.occupy(x - 5, y - 5, x + 5, y + 5)
-            if not canvas.is_narrow:  # else no room would be left
+            if not canvas.is_narrow:  # otherwise labels would have no room
                 canvas.occupy(across.at(max(low, across.least)), y - 2, across.at(min(high, across.most)), y + 2)
         canvas.point(*places[id(chosen)], 8, "ring")
         by_worth = sorted(found.cells, key=lambda cell: (cell is not chosen, not cell.is_best))
@@ -311,8 +311,8 @@ def _scatter(found: Analysis) -> str:
     return plot(
         _HEIGHT,
         "ratio against compression speed of all codecs, levels and depths",
-        "Up is smaller, right is faster. The ring is the recommendation. Lines join the codecs that no other one of "
-        "the same depth beats in both; whiskers show the spread of repeated calls.",
+        "Higher is smaller; further right is faster. The ring is the recommendation. Lines join the codecs that no "
+        "other codec at that depth beats in both size and speed; whiskers show the spread of repeated calls.",
         draw,
     )
 

@@ -1,7 +1,7 @@
-"""Sample of a log: a seed places one range of batches in each equal part of the log.
+"""Sample of a log: a seed places one run of batches in each of several equal parts of the log.
 
-A log that is small enough is taken as a whole. The batches are kept uncompressed, in magic 2. Their offsets go on from
-one to the next, even where two runs meet.
+A log that is small enough is taken as a whole. The batches are kept uncompressed, in magic 2. Their offsets are
+consecutive, also from one run to the next.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from recordpress.record import read_batches, recompress
 from recordpress.record.header import BatchHeader
 
 MOST_RUNS = 64  # chosen, not measured: each is at least one request to a store
-LEAST_RUNS = 8  # for a variance between runs
+LEAST_RUNS = 8  # enough for a variance between runs
 LEAST_RUN_BYTES = 1 << 20  # hides the latency of a request
 _RUN_BATCHES = 20  # a run is long enough for some batches of ten times the stored depth
-_UNKNOWN_RATIO = 4.0  # of logs without a stored ratio; typical of text
+_UNKNOWN_RATIO = 4.0  # for logs without a stored ratio; typical of text
 
 
 @dataclass
 class Sample:
-    """Batches of magic 2 without a codec, and their place in the log."""
+    """Uncompressed batches of magic 2, and the part of the log that they represent."""
 
     data: bytearray = field(default_factory=bytearray)
     ends: list[int] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Sample:
 
     @property
     def batch_records(self) -> int | None:
-        """Records of each batch; None if the number varies."""
+        """Number of records in each batch; None if it varies."""
         return self.counts[0] if len(set(self.counts)) == 1 else None
 
     @property
@@ -70,7 +70,7 @@ class Sample:
         return self.records / len(self.counts)
 
     def add(self, plain: bytes, count: int, stored: int, covered: int) -> None:
-        """Append one uncompressed batch of magic 2, with its stored size and the bytes that it stands for."""
+        """Append one uncompressed batch of magic 2, its stored size, and the bytes of the log that it represents."""
         entry = bytearray(plain)
         [batch] = read_batches(entry)
         batch.set_last_offset(self.next_offset + batch.last_offset - batch.base_offset)
@@ -99,9 +99,9 @@ def sample_log(log: Log, limit: int, seed: int) -> Sample:
 
 
 def sample_batch(log: Log, offset: int) -> Sample:
-    """Take the first batch of a partition that ends at this offset or after it."""
+    """Take the first batch of a partition that ends at or after this offset."""
     if len(log.partitions) != 1:
-        message = f"an offset selects a batch of one partition, not of {len(log.partitions)}"
+        message = f"an offset selects a batch of one partition, but the log has {len(log.partitions)} partitions"
         raise InvalidArgumentError(message, field="offset")
     [partition] = log.partitions
     sample = Sample()
@@ -122,7 +122,7 @@ def sample_batch(log: Log, offset: int) -> Sample:
 
 @dataclass
 class _Run:
-    """Start and latest end of a range in bytes of the whole log, and the size limit of the sample after it."""
+    """Start and latest end of a run, as byte positions in the whole log, and the size limit of the sample after it."""
 
     start: int
     end: int
@@ -140,9 +140,9 @@ def _runs_of(stats: LogStats, limit: int, seed: int) -> list[_Run]:
 
 
 def _runs(size: int, expected: float, batch_bytes: float, limit: int, seed: int) -> list[_Run]:
-    """Return runs over this many bytes, given the bytes expected when uncompressed."""
+    """Return runs over `size` bytes, which are expected to have `expected` bytes when uncompressed."""
     if expected <= limit or not size:
-        return [_Run(0, max(size, 1), 2 * limit)]  # the ratio is an estimate
+        return [_Run(0, max(size, 1), 2 * limit)]  # twice the limit, because the ratio is an estimate
     number = int(limit / max(LEAST_RUN_BYTES, _RUN_BATCHES * batch_bytes))
     number = min(max(number, LEAST_RUNS), MOST_RUNS)
     taken = limit / number * size / expected
@@ -153,7 +153,7 @@ def _runs(size: int, expected: float, batch_bytes: float, limit: int, seed: int)
 
 
 class ByteRange(NamedTuple):
-    """Range of bytes of a segment; a sample takes the batches that begin there."""
+    """Range of bytes in a segment; a sample takes the batches that begin in it."""
 
     segment: Segment
     start: int
@@ -168,12 +168,12 @@ class SampleRun(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Maximum stored bytes to take if the records have the expected size."""
+        """Expected uncompressed bytes of the ranges, at most `limit`."""
         return min(self.limit, round(_UNKNOWN_RATIO * sum(end - start for _, start, end in self.ranges)))
 
 
 def placed_runs(segments: Sequence[Segment], limit: int, seed: int) -> tuple[list[SampleRun], int]:
-    """Return ranges over segments, from names and sizes alone, and the sum of the sizes."""
+    """Return ranges over segments, which depend only on names and sizes, and the sum of the sizes."""
     sizes = [_size_of(segment) for segment in segments]
     total = sum(sizes)
     starts = [0, *accumulate(sizes)]
@@ -181,7 +181,7 @@ def placed_runs(segments: Sequence[Segment], limit: int, seed: int) -> tuple[lis
     each = runs[0].limit
     found = []
     for run in runs:
-        end = min(run.end, run.start + 2 * each)  # batches that gain nothing take more than their records
+        end = min(run.end, run.start + 2 * each)  # stored bytes of incompressible batches exceed their records
         first = max(bisect_right(starts, run.start) - 1, 0)
         ranges = []
         for segment, start, size in zip(segments[first:], starts[first:], sizes[first:], strict=False):
@@ -198,7 +198,7 @@ def _size_of(segment: Segment) -> int:
 
 
 def sample_run(run: SampleRun) -> Sample:
-    """Take the sample of one part; it is empty if no record is intact."""
+    """Take the sample of one run; it is empty if no record is intact."""
     sample = Sample()
     for segment, start, end in run.ranges:
         if len(sample.data) < run.limit:
@@ -215,7 +215,7 @@ def _opened(segment: Segment) -> Iterator[FileRecords]:
 
 
 def _sample_segment(sample: Sample, segment: Segment, file: FileRecords, runs: list[_Run], passed: int) -> None:
-    """Take the part of each range in this segment."""
+    """Take the part of each run that lies in this segment."""
     taken = 0
     for run in runs:
         start, end = max(run.start - passed, taken), min(run.end - passed, file.size)
@@ -226,8 +226,8 @@ def _sample_segment(sample: Sample, segment: Segment, file: FileRecords, runs: l
 
 
 def _take_run(sample: Sample, segment: Segment, file: FileRecords, run: _Run, start: int, end: int) -> int:
-    """Take whole batches from a position on, or the batch around it if none begins in the range; return the end of the
-    last one."""
+    """Take whole batches that begin in a range, or the batch around its start if no batch begins in it; return the end
+    of the last batch."""
     headers = file.headers(_entry_before(segment, file, start))
     position = start
     around: BatchHeader | None = None
@@ -263,13 +263,13 @@ def _take_batch(sample: Sample, file: FileRecords, header: BatchHeader) -> int:
 
 
 def _note(sample: Sample, finding: Finding) -> None:
-    """Record the end of a walk, unless the statistics of the whole log include it."""
+    """Record the damage that ended a walk, unless the file already has a finding."""
     if finding.file not in {one.file for one in sample.findings}:
         sample.findings.append(finding)
 
 
 def _entry_before(segment: Segment, file: FileRecords, position: int) -> int:
-    """Return an entry near a position, by the offset index."""
+    """Return the position of an entry at or before `position`, from the offset index; 0 if the index is unusable."""
     if not position:
         return 0
     try:

@@ -1,4 +1,4 @@
-"""Policies by which a producer ends its batches, on the same records."""
+"""Simulation of policies by which a producer ends its batches, on the same records."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
     from recordpress.log import Finding
     from recordpress.typing import Integer, Level
 
-_FRAMING = 64  # bytes that no codec exceeds for records that it cannot compress, next to a thousandth of them
+_FRAMING = 64  # incompressible records grow by at most these bytes and a thousandth of their size, with any codec
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Batches of one policy.
+    """Result of one policy.
 
     Attributes
     ----------
     name : str
         ``"damped"``: the estimate of Kafka's producer up to 0.10.2, one moving average per codec for all topics.
-        ``"kip-126"``: Kafka's estimate since 0.11. ``"uncompressed"``: batches end by their uncompressed bytes.
-        ``"packed"``: `recordpress.producer.pack`, which ends them by their exact compressed size.
+        ``"kip-126"``: Kafka's estimate since 0.11. ``"uncompressed"``: uncompressed bytes limit batches.
+        ``"packed"``: the exact compressed size limits batches, as in `recordpress.producer.pack`.
     batches : int
     splits : int
-        Batches over the limit of the broker, which were split; up to 0.10.2 their records failed.
+        Batches over the broker's limit, which were split; in producers up to 0.10.2 their records failed.
     bytes : int
-        Of all batches that the broker stored.
+        Total size of the batches that the broker stored.
     fill : float
         Mean size of a stored batch as a share of ``batch.size``.
     cpu_seconds : float
@@ -80,10 +80,10 @@ class Simulation:
     policies : tuple of Policy
     records : int
     record_bytes : int
-        Size of the records as uncompressed batches of the stored depth.
+        Size of the records in uncompressed batches of the stored depth.
     batch_size, max_message_bytes : int
     findings : tuple of Finding
-        Damage, which was omitted.
+        Damage; the damaged batches were omitted.
 
     Examples
     --------
@@ -124,22 +124,22 @@ def simulate(
 ) -> Simulation:
     """Fill batches with the records of a log by four policies (KIP-126), and compare the results.
 
-    One busy producer sends the records of all partitions in the order of their timestamps. A broker refuses batches of
-    several records above its limit; the producer splits them and sends the parts. A record that is larger than
-    `batch_size` without compression goes alone.
+    One busy producer sends the records of all partitions in the order of their timestamps. A broker rejects batches
+    above its limit that have several records; the producer splits them and sends the parts. A record whose
+    uncompressed size exceeds `batch_size` gets its own batch.
 
     Parameters
     ----------
     path : str, PathLike or several of them
-        What `open_log` takes; or one file of lines, each of which is the value of a record.
+        A log, as for `open_log`; or one file of lines, each of which is the value of a record.
     batch_size : int
         ``batch.size`` of the producer in bytes.
     compression_type, level
-        The producer's, as for `BatchBuilder`.
+        The producer's codec, as for `BatchBuilder`.
     max_message_bytes : int, optional
         ``max.message.bytes`` of the topics; by default `batch_size`, as in the measurements of KIP-126.
     sample_bytes, seed : int
-        Maximum size of the uncompressed sample, from each partition alike, and its place.
+        Maximum uncompressed size of the sample in bytes, in equal shares from all partitions, and seed for its place.
     codecs : CodecRegistry, optional
         Codec plug-ins that batches and `compression_type` may name.
 
@@ -150,7 +150,7 @@ def simulate(
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument that is not accepted, or a path without any record.
+        An invalid argument, or a path without records.
     OSError
 
     Examples
@@ -196,12 +196,12 @@ def simulate(
 
 class _Row(NamedTuple):
     topic: str
-    place: int  # of its partition in the order of all partitions
+    place: int  # number of its partition in the order of all partitions
     record: Record
 
 
 def _samples(path: Paths, limit: int, seed: int, codecs: CodecRegistry | None) -> list[tuple[str, Sample]]:
-    """Return a sample of each partition that has records, with its topic."""
+    """Return a sample of each partition, with its topic."""
     if lines_at(path):
         return [("", sample_of(path, limit, seed, codecs)[0])]
     log = path if isinstance(path, Log) else open_log(path, codecs=codecs)
@@ -227,7 +227,7 @@ class _DampedEstimator(CompressionRatioEstimator):
         self._of_split: float | None = None
 
     def estimation(self, topic: str, compression_type: str) -> float:
-        """Return the average; for the parts of a batch that is split, its own ratio."""
+        """Return the average; for the parts of a split batch, return the ratio of that batch."""
         return self._ratio if self._of_split is None else self._of_split
 
     def update_estimation(self, topic: str, compression_type: str, observed: Any) -> float:
@@ -237,12 +237,12 @@ class _DampedEstimator(CompressionRatioEstimator):
         return self._ratio
 
     def set_estimation(self, topic: str, compression_type: str, ratio: Any) -> None:
-        """Take the ratio of a batch that is split; the average did not know of it."""
+        """Set the ratio of a split batch, which does not enter the average."""
         self._of_split = float(ratio)
 
 
 class _NoEstimator(CompressionRatioEstimator):
-    """Estimate that compression gains nothing, without the producer's reserve."""
+    """Estimator that expects no gain from compression, and removes the producer's reserve."""
 
     def estimation(self, topic: str, compression_type: str) -> float:
         """Return the inverse of the reserve."""
@@ -257,7 +257,7 @@ def _policy(name: str, fill: Callable[[Sequence[_Row]], tuple[list[int], int]], 
 
 
 def _accumulated(producer: BatchAccumulator, most: int, rows: Sequence[_Row]) -> tuple[list[int], int]:
-    """Return the sizes of the batches that Kafka's producer sends while its clock stands still, and its splits."""
+    """Return the sizes of the batches that Kafka's producer sends while its clock stands still, and the splits."""
     sizes: list[int] = []
 
     def send(batch: ProducerBatch) -> ProduceAnswer:
@@ -274,7 +274,7 @@ def _accumulated(producer: BatchAccumulator, most: int, rows: Sequence[_Row]) ->
 
 
 def _packed(size: int, codec: dict[str, Any], rows: Sequence[_Row]) -> tuple[list[int], int]:
-    """Return the sizes of batches that are as large as the size allows."""
+    """Return the sizes of batches that are packed up to `size`, and 0 splits."""
     bound = BatchAccumulator().upper_bound
 
     def is_large(row: Record) -> bool:

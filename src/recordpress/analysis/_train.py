@@ -1,4 +1,4 @@
-"""recordpress.train: from a path to a dictionary and its evaluation."""
+"""Implementation of `recordpress.train`, from a path to a dictionary and its evaluation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from recordpress.log import Finding, Progress
 from recordpress.typing import Integer
 
 _MOST_DEPTH = 1_000_000  # records of a batch: far more than producers send
-_LEAST_SIZE, _MOST_SIZE = 256, 64 << 20  # bytes: ZDICT_DICTSIZE_MIN, and what Dictionary takes
+_LEAST_SIZE, _MOST_SIZE = 256, 64 << 20  # bytes: ZDICT_DICTSIZE_MIN, and the maximum of Dictionary
 _LEAST_LEVEL, _MOST_LEVEL = -131072, 22  # ZSTD_minCLevel() and ZSTD_maxCLevel()
 _LEAST_ID, _MOST_ID = 1 << 15, (1 << 31) - 1
 
@@ -40,12 +40,12 @@ class DictionaryTraining:
     Attributes
     ----------
     evaluation : Evaluation
-        Also its attributes are this object's: ``dictionary``, ``pays``, ``saves``, ``depths``, ``summary``.
+        This object repeats its main results: ``dictionary``, ``pays``, ``saves``, ``depths``, ``summary``.
     sample : dict
-        What was measured, of how much.
+        What was measured, and its share of the data.
     versions : dict of str to str
     findings : tuple of Finding
-        Damage, which was omitted.
+        Damage; the damaged batches were omitted.
 
     Examples
     --------

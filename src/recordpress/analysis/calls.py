@@ -37,61 +37,61 @@ def analyze(
     codecs: "CodecRegistry | None" = None,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "Analysis":
-    """Measure codecs, levels and batch depths on the records of a log, and recommend what to set.
+    """Measure codecs, levels and batch depths on the records of a log, and recommend settings.
 
-    Each codec compresses the sample's records batch by batch as Java's producer does, as a stream; every batch is read
-    back and compared. Sizes count whole record sets, headers included. `write_columns`, which compresses a
-    batch in one call, is faster and makes other sizes: with zstd by up to 2 %, with gzip up to 5 % less. The speeds are
-    those of `compress` and `decompress` on the records of one batch after another, in Kafka's framing.
+    Each codec compresses the sample's records batch by batch, as a stream, like Java's producer; every batch is read
+    back and compared. Sizes count whole record sets, with headers. `write_columns` compresses a batch in one
+    call, which is faster and gives different sizes: by up to 2 % with zstd, up to 5 % smaller with gzip. Speeds are
+    measured with `compress` and `decompress` on the records of one batch after another, in Kafka's framing.
 
     Parameters
     ----------
     path : str, PathLike or several of them
-        What `open_log` takes; or one file of lines, each of which is the value of a record. Lines have no stored depth:
-        batches that Kafka's default batch.size of 16384 bytes holds take its place.
+        A log, as for `open_log`; or one file of lines, each of which is the value of a record. Lines have no stored
+        depth: the depth of batches of Kafka's default batch.size, 16384 bytes, is used instead.
     candidates : str
-        Codecs with ``/`` between them, each with its levels after commas; without levels, what Kafka's clients use.
+        Codecs separated by ``/``, each with its levels after commas; the default is the level of Kafka's clients.
     depths : list, tuple or range of int
-        Records per batch, as multiples of the stored depth, which is always measured. Batches of other depths are cut
-        from the records in their order.
+        Records per batch, as multiples of the stored depth, which is always measured. Batches of other depths
+        are formed from the records in order.
     sample_bytes : int
         Maximum size of the sample in bytes, uncompressed; the last batch may exceed it. A larger log is divided into up
         to 64 equal parts, and a run of batches is taken from each.
     seed : int
-        Places these runs: the same seed, the same sample.
+        Seed for the places of these runs; the same seed gives the same sample.
     threads : int, optional
-        For sizes; by default one per core. Speeds are measured in the CPU time of one thread, on at most 8 MiB.
+        Number of threads for sizes; by default one per core. Speeds are in CPU time of one thread, on at most 8 MiB.
     timing : {'fastest', 'median'}
-        Which one of repeated calls gives the speed.
+        Which of the repeated calls gives the speed.
     rate : str or float, optional
-        What is produced: ``"20MB/s"`` of uncompressed record sets, ``"50000records/s"``, or a number in MB/s.
+        Produce rate: ``"20MB/s"`` of uncompressed record sets, ``"50000records/s"``, or a number in MB/s.
     price_gb, price_network_gb, price_consumer_gb : float, optional
-        Of 10^9 bytes that are stored, sent to a follower in another zone, or read by a consumer.
+        Price of 10^9 bytes that are stored, sent to a follower in another zone, or read by a consumer.
     replication : int
         Replication factor: the number of stored copies, of which all but one are sent to followers.
     consumers : int
         Number of consumer groups that read everything.
     max_seconds : float, optional
-        While the speeds leave open which cell to recommend, the calls are repeated, for 10 seconds at most or this
-        time. Of cells that are still equal then, the smallest is recommended, and ``recommendation["ties"]`` has the
-        numbers of the others.
+        Maximum time to repeat calls while the measured speeds do not show which cell to recommend; by default 10
+        seconds. If some cells are still equal then, the smallest is recommended, and ``recommendation["ties"]`` has
+        the numbers of the others.
     codecs : CodecRegistry, optional
         Codec plug-ins that `candidates` and batches may name.
     progress : callable, optional
-        Gets a `recordpress.log.Progress`, whose bytes are the ones that each codec compresses.
+        Called with a `recordpress.log.Progress` that counts the bytes that each codec compresses.
 
     Returns
     -------
     Analysis
-        Its `to_dict` is described by ``docs/analyze.schema.json``. Damage in the log is in its `findings`, and not in
-        the sample.
+        ``docs/analyze.schema.json`` describes its `to_dict`. Damage in the log is listed in its `findings`, and is not
+        in the sample.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument that is not accepted, or a path without any record.
+        An invalid argument, or a path without records.
     CorruptRecordError
-        A codec does not give back what it was given.
+        A codec does not return the records that it compressed.
     OSError
 
     Examples
@@ -137,46 +137,46 @@ def fits(
 ) -> "Fits":
     """Check records against every size limit of producer and broker before they are sent.
 
-    The records go through Kafka's rules: the producer estimates each one without compression and compares that with
+    Kafka's rules apply: the producer estimates the uncompressed size of each record, and compares it with
     ``max.request.size`` and ``buffer.memory``; it fills batches for ``batch.size``, as a busy producer does, and
-    compresses them; the broker compares each with ``max.message.bytes`` and ``segment.bytes``; a batch that is too
-    large is split, and a record that is too large alone is rejected.
+    compresses them; the broker compares each batch with ``max.message.bytes`` and ``segment.bytes``; the producer
+    splits a batch that is too large; a record that is too large in a batch by itself is rejected.
 
     Parameters
     ----------
     records : sequence of (bytes-like | None), Arrow columns, str or PathLike
-        One value per record; or columns as `write_columns` takes them; or the path or URL of a log, as `open_log` takes
-        it, or of a file of lines, each of which is the value of a record. Partitions of a log have batches of their
-        own.
+        One value per record; or Arrow columns, as for `write_columns`; or the path or URL of a log, as for `open_log`,
+        or of a file of lines, each of which is the value of a record. Each partition of a log has separate
+        batches.
     keys, timestamps, headers
-        As for `write_records`, where `records` are values.
+        As for `write_records`, if `records` are values.
     compression_type, level, codecs
-        The producer's, as for `BatchBuilder`.
+        The producer's codec, as for `BatchBuilder`.
     batch_size, max_request_size, buffer_memory : int
         ``batch.size``, ``max.request.size`` and ``buffer.memory`` of the producer.
     topic_config : mapping of str to str, int or bool, optional
         ``max.message.bytes``, ``segment.bytes`` and other settings of the topic and the broker, as for
         `recordpress.broker.validate`.
     broker_version : str
-        A release of Kafka from 0.8.2 on; it has the defaults.
+        A release of Kafka, 0.8.2 or later, whose defaults apply.
 
     Returns
     -------
     Fits
-        True if every record is stored. Its `limits` show how near the records came, its `rejections` which record what
-        limit rejects; `to_dict` is described by ``docs/fits.schema.json``.
+        True if every record is stored. Its `limits` show how close the records come to each limit, its `rejections`
+        which limit rejects which record; ``docs/fits.schema.json`` describes its `to_dict`.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument that is not accepted.
+        An invalid argument.
     OSError
 
     Notes
     -----
-    ``max.request.size`` looks at records before they are compressed, ``max.message.bytes`` at batches afterwards. So a
-    record may be rejected by the producer though its batch is small enough, and raising the topic's limit does not
-    help it.
+    ``max.request.size`` limits records before compression, ``max.message.bytes`` limits batches after it. So the
+    producer may reject a record although its batch would be small enough; raising the topic's limit does not help in
+    this case.
 
     Examples
     --------
@@ -210,52 +210,52 @@ def train(
 ) -> "DictionaryTraining":
     """Train a zstd dictionary on the values of a log, and measure whether it pays.
 
-    It is trained on three quarters of a sample, and measured on the rest, which it has not seen: 4 to 16 chunks of
-    records that follow each other, of which every fourth is held out. Their records are cut into batches of each depth,
-    and compared with what zstd makes of these batches without a dictionary.
+    The sample is divided into 4 to 16 chunks of consecutive records. The dictionary is trained on three of every four
+    chunks, and measured on the fourth, which is held out. The held-out records form batches of each depth, which zstd
+    compresses with and without the dictionary.
 
     Parameters
     ----------
     path : str, PathLike or several of them
-        What `open_log` takes; or one file of lines, each of which is the value of a record. Lines have no stored depth:
-        batches that Kafka's default batch.size of 16384 bytes holds take its place.
+        A log, as for `open_log`; or one file of lines, each of which is the value of a record. Lines have no stored
+        depth: the depth of batches of Kafka's default batch.size, 16384 bytes, is used instead.
     size : int, optional
-        Maximum size of the dictionary in bytes, 256 to 67108864; by default a tenth of the values that it is trained
-        on, and at most 112640.
+        Maximum size of the dictionary in bytes, 256 to 67108864; by default a tenth of the training values, and
+        at most 112640.
     level : int
-        Of zstd, with and without the dictionary.
+        Level of zstd, with and without the dictionary.
     depths : list, tuple or range of int
-        Records per batch. The stored depth is always measured; one of which the held-out records do not fill a batch is
-        not.
+        Records per batch. The stored depth is always measured; a depth for which the held-out records do not fill a
+        batch is not.
     sample_bytes : int
-        Maximum size of the sample in bytes, uncompressed, which is taken as `analyze` takes it. The dictionary is
-        trained on at most a hundred times its size, from each chunk alike.
+        Maximum uncompressed size of the sample in bytes, which is taken as in `analyze`. The dictionary is trained on
+        at most a hundred times its size, with the same share of each chunk.
     seed : int
-        Places the sample in a larger log.
+        Seed for the place of the sample in a larger log.
     dictionary_id : int, optional
-        32768 to 2147483647; by default one that follows from the content.
+        Id of the dictionary, 32768 to 2147483647; by default derived from the content.
     codecs : CodecRegistry, optional
         Codec plug-ins that batches may name.
     progress : callable, optional
-        Gets a `recordpress.log.Progress`, whose bytes are the measured ones.
+        Called with a `recordpress.log.Progress` that counts the measured bytes.
 
     Returns
     -------
     DictionaryTraining
-        Its `dictionary`; `pays`: whether it saves a twentieth at the stored depth; `depths`: its effect on each. Its
-        `to_dict` is described by ``docs/train.schema.json``.
+        It has the `dictionary`; `pays`, whether that saves a twentieth at the stored depth; and `depths`, its effect at
+        each depth. ``docs/train.schema.json`` describes its `to_dict`.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument that is not accepted, too few values, or values that have too little in common.
+        An invalid argument, too few values, or values that have too little in common.
     CorruptRecordError
-        What was compressed is not read as it was.
+        A compressed value or batch differs after decompression.
     OSError
 
     See Also
     --------
-    recordpress.dictionaries.train_values : From values at hand, without a measurement.
+    recordpress.dictionaries.train_values : Train on values in memory, without a measurement.
 
     Examples
     --------

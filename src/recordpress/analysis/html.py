@@ -1,7 +1,7 @@
-"""Elements of reports: a page that opens offline, without scripts, fonts or external pictures; light and dark.
+"""Elements of reports: a page that opens offline, without scripts, fonts or external pictures, in light and dark.
 
-The page of the demo is made of them, too. Plots are drawn here and not by a plotting library: matplotlib brings eleven
-packages (174 MB), fixes the colors of its SVG, and scales the letters of a plot with the window.
+The demo's page also uses these elements. Plots are drawn here, not by a plotting library: matplotlib brings eleven
+packages (174 MB), fixes the colors of its SVG, and scales the text of a plot with the window.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from itertools import pairwise
 
 __all__ = ["CHARACTER", "LogAxis", "Plot", "figures", "page", "percent", "plot", "settings", "size", "table"]
 
-CHARACTER = 7.4  # pixels of a wide letter of a label of 12 pixels
+CHARACTER = 7.4  # pixels: width of a wide letter in a 12-pixel label
 _LINE = 14
-_FARTHEST = 7  # lines between a point and its label
-_WIDE, _NARROW = 760, 356  # pixels: a plot is drawn for each, so that its letters keep their size
+_FARTHEST = 7  # maximum lines between a point and its label
+_WIDE, _NARROW = 760, 356  # pixels: a plot is drawn for both widths, so that its text keeps its size
 _CHOSEN = ' class="chosen"'
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -56,7 +56,7 @@ pre { background: var(--card); border-radius: .5rem; padding: .7rem 1rem; } .scr
 
 
 def page(title: str, parts: Iterable[str]) -> str:
-    """Return the parts, which are HTML, as one file."""
+    """Return one HTML file with the given parts of HTML."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
@@ -65,7 +65,7 @@ def page(title: str, parts: Iterable[str]) -> str:
 
 
 def figures(cards: Iterable[tuple[str, str, str]]) -> str:
-    """Return the main figures: name, value and note of each. A unit such as MB/s stays on one line."""
+    """Return the main figures as cards of name, value and note. A unit such as MB/s is not split between lines."""
     shown = "\n".join(
         f'<div><dt>{escape(name)}</dt><dd class="value">{escape(value)}</dd><dd class="note">{escape(note)}</dd></div>'
         for name, value, note in ((name, value.replace("/", "/\N{WORD JOINER}"), note) for name, value, note in cards)
@@ -74,7 +74,7 @@ def figures(cards: Iterable[tuple[str, str, str]]) -> str:
 
 
 def table(names: Iterable[str], rows: Iterable[Sequence[str]], chosen: int | None = None) -> str:
-    """Return a table, which scrolls horizontally in a narrow window; one of its rows may be emphasized."""
+    """Return a table, which scrolls horizontally in a narrow window; the `chosen` row is emphasized."""
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "\n".join(
         f"<tr{_CHOSEN if number == chosen else ''}>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
@@ -84,13 +84,13 @@ def table(names: Iterable[str], rows: Iterable[Sequence[str]], chosen: int | Non
 
 
 def settings(facts: Mapping[str, str]) -> str:
-    """Return names and what they are, one per line."""
+    """Return a table of names and facts, one per line."""
     rows = "\n".join(f"<tr><td>{escape(name)}</td><td>{escape(fact)}</td></tr>" for name, fact in facts.items())
     return f'<table class="facts">\n{rows}\n</table>'
 
 
 def size(number: float) -> str:
-    """Return bytes as text: ``0 B``, ``4.2 MiB``, on one line."""
+    """Return a size in bytes as text that is not split between lines: ``0 B``, ``4.2 MiB``."""
     power = 0
     while abs(number) >= 1024 and power < len(_UNITS) - 1:
         number /= 1024
@@ -107,7 +107,7 @@ def percent(share: float, digits: int = 1, sign: str = "-") -> str:
 
 
 def plot(height: float, what: str, caption: str, draw: Callable[[Plot], object]) -> str:
-    """Return a plot, drawn for wide and for narrow windows; `what` describes it for those who do not see it."""
+    """Return a plot, drawn for wide and for narrow windows; `what` describes it for screen readers."""
     drawn = []
     for kind, width in (("wide", _WIDE), ("narrow", _NARROW)):
         canvas = Plot(width, height)
@@ -143,7 +143,7 @@ class Plot:
         )
 
     def path(self, points: Sequence[tuple[float, float]], kind: str, *, is_free: bool = True) -> None:
-        """Draw lines; labels are kept away from them unless they are free."""
+        """Draw connected lines; keep labels away from them unless `is_free`."""
         for (x1, y1), (x2, y2) in pairwise(points) if not is_free else ():
             steps = max(int(math.hypot(x2 - x1, y2 - y1) / 4), 1)
             for step in range(steps + 1):
@@ -160,18 +160,18 @@ class Plot:
         self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{escape(words)}</text>')
 
     def legend(self, names: Sequence[tuple[str, str]], x: float, y: float) -> None:
-        """Write names next to a spot of their color."""
+        """Write names next to dots of their color."""
         for name, kind in names:
             self.point(x + 5, y - 4, 5, kind)
             self.write(x + 15, y, name)
             x += 25 + CHARACTER * len(name)
 
     def occupy(self, left: float, top: float, right: float, bottom: float) -> None:
-        """Keep labels away from what is drawn there."""
+        """Keep labels away from a rectangle."""
         self._taken.append((left, top, right, bottom))
 
     def label(self, x: float, y: float, words: str, kind: str, area: tuple[float, float, float, float]) -> None:
-        """Label a point inside an area, or not at all without room near it."""
+        """Label a point inside an area, if there is room near the point."""
         wide = CHARACTER * len(words)
         for distance in range(_FARTHEST):
             for shift in sorted({distance * _LINE, -distance * _LINE}):

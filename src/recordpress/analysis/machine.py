@@ -1,4 +1,4 @@
-"""The machine that a measurement ran on, for those who compare two of them."""
+"""Description of the machine that a measurement ran on, for comparisons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recordpress._version import VERSION
 
 
 def machine_facts() -> dict[str, str]:
-    """Return processor, cores, system and Python, without the machine's name."""
+    """Return processor, cores, system and Python, but not the machine's name."""
     return {
         "processor": _processor(),
         "cores": str(cores()),

@@ -1,4 +1,4 @@
-"""Estimate from samples that other processes take and measure. A door for `recordpress.spark`.
+"""Estimate of recompression, from samples that other processes take and measure, for `recordpress.spark`.
 
 ::
 
@@ -6,8 +6,8 @@
                                                                                     │               ▲
     elsewhere                                measured: every run decoded, recompressed, read back ──┘
 
-Measurements are as in `recordpress.analyze`, except that batches are compressed in one call, as
-`recordpress.transcode` does it.
+Measurements are as in `recordpress.analyze`, except that batches are compressed in one call, as in
+`recordpress.transcode`.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class TopicEstimate:
         self.findings += other.findings
 
     def bytes_after(self, size: Size) -> int:
-        """Return the size of all segments with a setting, if every batch is written with it."""
+        """Return the estimated size of all segments if every batch is written with one setting."""
         return round(size.output_bytes / self.stored_bytes * self.size)
 
     def cpu_seconds(self, size: Size) -> float:
-        """Return the CPU time to recompress all segments: decode, encode and verify them."""
+        """Return the estimated CPU time to recompress all segments: to decode, encode and verify them."""
         return (self.decode_seconds + size.seconds) / self.stored_bytes * self.size
 
 
@@ -78,7 +78,7 @@ def placed(
     task_bytes: Callable[[int], int],
     codecs: CodecRegistry | None = None,
 ) -> tuple[dict[Topic, TopicEstimate], list[SampleTask]]:
-    """Return the places of the samples."""
+    """Place the samples; return an estimate with the size of each topic, and tasks that take the samples."""
     limit = integer(sample_bytes, "sample_bytes", LEAST_SAMPLE, MOST_SAMPLE)
     number = integer(seed, "seed", 0, INT64_MAX)
     topics: dict[Topic, list[SampleRun]] = {}
@@ -93,7 +93,7 @@ def placed(
 
 
 def measured(task: SampleTask) -> list[tuple[Topic, TopicEstimate]]:
-    """Take and measure the samples of a task."""
+    """Take and measure the samples of a task; return an estimate for each topic."""
     found: dict[Topic, TopicEstimate] = {}
     for topic, run in task.runs:
         sample = sample_run(run)
