@@ -51,8 +51,8 @@ def ship(spark: SparkSession, wheel: str | os.PathLike[str]) -> None:
 
     >>> recordpress.spark.ship(spark, "recordpress-0.0.9-cp311-cp311-linux_x86_64.whl")    # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    recordpress.errors.InvalidArgumentError: recordpress-0.0.9-cp311-cp311-linux_x86_64.whl is version 0.0.9, the driver
-    has ...
+    recordpress.errors.InvalidArgumentError: recordpress-0.0.9-cp311-cp311-linux_x86_64.whl has version 0.0.9, but the
+    driver has ...
     """
     if not isinstance(wheel, str | os.PathLike):
         raise ArgumentTypeError(f"wheel must be a path, not {type(wheel).__name__}", field="wheel")

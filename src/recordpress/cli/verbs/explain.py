@@ -188,7 +188,7 @@ def _print_details(number: int, group: BatchGroup, is_log: bool) -> None:
     if batch.diagnosis:
         say(f"   offsets inside: {batch.inner_offsets}; {batch.diagnosis}")
     if batch.verdict == "rewritten":
-        say(f"   {plural(batch.cost.bytes_changed, 'byte')} of its header change")
+        say(f"   {plural(batch.cost.bytes_changed, 'byte')} of its header will change")
     if is_log:
         _print_origin(group)
 

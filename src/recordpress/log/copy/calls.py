@@ -242,8 +242,8 @@ def convert(
     >>> recordpress.convert(logs / "new", logs / "older", 0)
     Traceback (most recent call last):
         ...
-    recordpress.errors.InvalidArgumentError: magic 0 would lose 2 records with a timestamp (timestamps); name \
-in allow_loss what may be lost
+    recordpress.errors.InvalidArgumentError: magic 0 would lose 2 records with a timestamp (timestamps); list \
+the accepted losses in allow_loss
     >>> recordpress.convert(logs / "new", logs / "older", 0, allow_loss="timestamps").lost
     {'timestamps': 2}
     """
