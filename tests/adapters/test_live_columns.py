@@ -702,7 +702,7 @@ def test_messages_of_all_clients_give_the_same_columns() -> None:
         for m in messages
     ]  # fmt: skip
     assert columns_of(confluent).to_pyarrow().equals(columns.to_pyarrow())
-    with pytest.raises(recordpress.InvalidArgumentError, match=r"messages\[1\] is an error: broken"):
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"messages\[1\] has an error: broken"):
         columns_of([confluent[0], ConfluentMessage(error="broken", offset=0)])
 
 

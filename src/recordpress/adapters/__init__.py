@@ -2,16 +2,16 @@
 
 ::
 
-    aiokafka        _aiokafka: its classes; install() puts them under the client
+    aiokafka        _aiokafka: its classes; install() puts them into the client's modules
     kafka_python    _kafka_python: the same for kafka-python, which is imported as `kafka`
-                    _entry          what both read: a record set, an entry, its records, lazily
-                    _open_batch     a batch that is being filled, and what both build of it
-                    _client         what differs: the client's exceptions, and its say on codecs
+                    _entry          reading, for both: a record set, an entry, and its records, read lazily
+                    _open_batch     writing, for both: a batch that is being filled
+                    _client         differences between the clients: exceptions and codec checks
                     _codecs         the codec functions
                     _fetched        columns of a fetched partition, which _aiokafka_columns and _kafka_columns take
                     _packed         batches of columns, which _aiokafka_sending and _kafka_sending send
-                    _messages       columns of messages that a client has made
-                    _install        puts names into a client's modules and takes them out; the calls that do so
+                    _messages       columns of messages that a client has consumed
+                    _install        install() and uninstall(): replace names in a client's modules and restore them
 
 Importing this package loads no client: each adapter loads its own.
 """

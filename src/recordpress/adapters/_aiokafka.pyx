@@ -1,7 +1,7 @@
-"""The record classes of aiokafka, by its names; readers first, then builders.
+"""aiokafka's record classes, under its names; readers first, then builders.
 
-The AssertionErrors are its own: DefaultRecordBatch.validate_crc() and __iter__(), DefaultRecordBatchBuilder and
-LegacyRecordBatchBuilder in aiokafka.record.
+AssertionErrors are raised where aiokafka.record raises them: in DefaultRecordBatch.validate_crc() and __iter__(),
+DefaultRecordBatchBuilder and LegacyRecordBatchBuilder.
 """
 
 cimport cython
@@ -38,11 +38,11 @@ cdef class DefaultRecord(LazyRecord):
     offset, timestamp, timestamp_type : int
         Timestamp in ms; type 0 CreateTime, 1 LogAppendTime.
     key, value : bytes | None
-        Made when first read.
+        Created when first read.
     headers : list[tuple[str, bytes | None]]
-        Made when first read; bytes of a key that are not UTF-8 become U+FFFD, as in Java.
+        Created when first read; bytes of a key that are not UTF-8 become U+FFFD, as in Java.
     checksum : None
-        Records of v2 have none.
+        Always None: v2 records have no checksum.
 
     Examples
     --------
@@ -63,20 +63,20 @@ cdef class DefaultRecord(LazyRecord):
 
 @cython.final
 cdef class DefaultRecordBatch(Batch):
-    """A v2 batch: attributes of its header, and its records by iterating.
+    """A v2 batch: its header's attributes, and iteration over its records.
 
     Attributes
     ----------
     base_offset, magic, crc, attributes, last_offset_delta, first_timestamp, max_timestamp : int
     producer_id, producer_epoch, base_sequence : int
-        -1 for none.
+        -1 if not set.
     timestamp_type, compression_type : int
-        As the attributes have them.
+        Codec id and timestamp type from the attributes.
     is_transactional, is_control_batch : bool
     next_offset : int
         The offset to fetch next.
     CODEC_NONE, CODEC_MASK, CODEC_GZIP, CODEC_SNAPPY, CODEC_LZ4, CODEC_ZSTD : int
-        Kafka's ids.
+        Kafka's codec ids, and their mask.
 
     Examples
     --------
@@ -124,9 +124,9 @@ cdef class LegacyRecord(Message):
     ----------
     offset, checksum : int
     timestamp, timestamp_type : int | None
-        None in v0, and without a timestamp.
+        None in v0, or if the message has no timestamp.
     key, value : bytes | None
-        Made when first read.
+        Created when first read.
     headers : list
         Empty.
 
@@ -159,7 +159,7 @@ cdef class LegacyRecord(Message):
 
 @cython.final
 cdef class LegacyRecordBatch(Entry):
-    """A message of v0 or v1, alone or a wrapper of compressed ones.
+    """A message of v0 or v1: a single message, or a wrapper of compressed messages.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ cdef class LegacyRecordBatch(Entry):
         False.
     producer_id : None
     RECORD_OVERHEAD_V0, RECORD_OVERHEAD_V1, CODEC_MASK, CODEC_GZIP, CODEC_SNAPPY, CODEC_LZ4 : int
-        Kafka's sizes and ids.
+        Kafka's overhead sizes, and codec ids with their mask.
 
     Examples
     --------
@@ -217,14 +217,14 @@ cdef class LegacyRecordBatch(Entry):
 
 
 cdef class MemoryRecords(RecordSet):
-    """The entries of a fetched record set, one after the other; a truncated entry ends it.
+    """The entries of a fetched record set, in order, up to the first truncated entry.
 
     Attributes
     ----------
     owner : bytes
         The record set.
     position : int
-        Bytes before the next entry.
+        Position of the next entry, in bytes.
 
     Examples
     --------
@@ -243,7 +243,7 @@ cdef class MemoryRecords(RecordSet):
 
     @cython.critical_section
     def next_batch(self):
-        """Return the next entry, or None."""
+        """Return the next entry, or None at the end."""
         cdef Entry made = self.entry(DefaultRecordBatch, LegacyRecordBatch)
         if made is None:
             return None
@@ -253,19 +253,19 @@ cdef class MemoryRecords(RecordSet):
         return made
 
 
-# --- builders, and BatchBuilder of its producer ----------------------------------------------------------------------
+# --- builders, and the producer's BatchBuilder -----------------------------------------------------------------------
 
 cdef inline int64_t time_given(object timestamp) except? -1:
     return now() if timestamp is None else <int64_t>timestamp
 
 
 cdef class DefaultRecordBatchBuilder(DefaultBuilder):
-    """Builds a v2 batch: append(), then build().
+    """Builder of a v2 batch: append(), then build().
 
     Attributes
     ----------
     producer_id, producer_epoch, base_sequence : int
-        -1 for none.
+        -1 if not set.
 
     Examples
     --------
@@ -296,11 +296,11 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     @cython.critical_section
     def set_producer_state(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence):
-        """Set the fields that idempotent and transactional producers know when they send the batch."""
+        """Set the fields that idempotent and transactional producers know only when they send the batch."""
         self.become(producer_id, producer_epoch, base_sequence)
 
     def append(self, int64_t offset, timestamp, key, value, list headers not None):
-        """Append a record: its metadata, or None if it does not fit."""
+        """Append a record and return its metadata, or return None if it does not fit."""
         return self.add(offset, time_given(timestamp), key, value, headers if len(headers) else None)
 
     def size_in_bytes(self, offset, timestamp, key, value, list headers not None):
@@ -309,22 +309,22 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     @classmethod
     def size_of(cls, key, value, list headers not None):
-        """Return the number of bytes of key, value and headers in a record."""
+        """Return the number of bytes that key, value and headers take in a record."""
         return size_of_fields(key, value, headers)
 
     @classmethod
     def estimate_size_in_bytes(cls, key, value, list headers not None):
-        """Return the maximum size of a batch of this one record."""
+        """Return the maximum size of a batch that holds only this record."""
         return most_of_one(key, value, headers)
 
 
 cdef class LegacyRecordBatchBuilder(LegacyBuilder):
-    """Builds messages of v0 or v1, in a wrapper if they are compressed.
+    """Builder of v0 or v1 messages, in a wrapper if they are compressed.
 
     Attributes
     ----------
     CODEC_MASK, CODEC_GZIP, CODEC_SNAPPY, CODEC_LZ4 : int
-        Kafka's ids.
+        Kafka's codec ids, and their mask.
 
     Examples
     --------
@@ -344,7 +344,7 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
         self.start(client, magic, compression_type, batch_size)
 
     def append(self, int64_t offset, timestamp, key, value, headers=None):
-        """Append a message: its metadata, or None if it does not fit. v0 and v1 have no headers."""
+        """Append a message and return its metadata, or return None if it does not fit. v0 and v1 have no headers."""
         return self.add(offset, time_given(timestamp) if self.batch.encoder.options.magic else -1, key, value)
 
     def size_in_bytes(self, offset, timestamp, key, value):
@@ -353,7 +353,7 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
 
     @staticmethod
     def record_overhead(int8_t magic):
-        """Return the number of bytes of a message around key and value."""
+        """Return the number of bytes of a message without offset, size, key and value."""
         return MESSAGE_V0 if magic == 0 else MESSAGE_V1
 
 
@@ -364,7 +364,7 @@ cdef int check_headers(object headers) except -1:
 
 
 cdef class BatchBuilder:
-    """One batch of a producer, with its serializers: what `AIOKafkaProducer.create_batch` gives.
+    """One batch of a producer, with its serializers, as `AIOKafkaProducer.create_batch` returns it.
 
     Examples
     --------
@@ -393,7 +393,7 @@ cdef class BatchBuilder:
 
     @cython.critical_section
     def append(self, *, timestamp, key, value, headers=None):
-        """Add a record: its metadata, or None if the batch is full or closed. `timestamp`: ms, None for now."""
+        """Append a record; return its metadata, or None if the batch is full or closed. `timestamp`: ms; None: now."""
         if self._closed:
             return None
         if self.key_serializer is not None:
@@ -415,11 +415,11 @@ cdef class BatchBuilder:
 
     @cython.critical_section
     def close(self):
-        """Take no more records."""
+        """Close the batch: append() then returns None."""
         self._closed = True
 
     def closed(self):
-        """Return whether it takes no more records."""
+        """Return whether the builder accepts no more records."""
         return self._closed
 
     @cython.critical_section

@@ -1,7 +1,7 @@
-"""Columns out of an AIOKafkaConsumer.
+"""Columns from an AIOKafkaConsumer.
 
-The consumer's fetcher keeps the bytes of its fetches, because its MemoryRecords are recordpress's. A reader takes what
-was fetched as columns, decodes it in a worker thread, and moves the consumer's positions as `getmany` does.
+The consumer's fetcher keeps the bytes of its fetches, because it uses recordpress's MemoryRecords. A reader takes these
+bytes, decodes them to columns in a worker thread, and moves the consumer's positions as `getmany` does.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class _Taken(NamedTuple):
     fetched: _Fetched
     result: Any  # aiokafka's FetchResult
     start: int
-    end: int | None  # where the position is meanwhile; None: it is still at the start
+    end: int | None  # the position until the rows are returned; None: it is still at the start
 
 
 class _Fetched(FetchedColumns):
-    """Stand-in for PartitionRecords, in which other calls find no records, so that they fetch the rest again."""
+    """Stand-in for PartitionRecords that is empty for other calls, so that they fetch the rest again."""
 
     reader: ColumnsReader
     end_offset: int | None
@@ -53,19 +53,19 @@ class _Fetched(FetchedColumns):
 
 
 class ResponseReader(asyncio.StreamReader):
-    """StreamReader that puts each piece of a large response in its place.
+    """StreamReader that writes each chunk of a large response directly to its place in the result.
 
-    asyncio's own copies them into a buffer that grows by an eighth at a time, and stops the transport after each: for
-    records of 1 KB without a codec, this takes as much time as all the rest of fetching and decoding.
+    asyncio's reader copies the chunks into a buffer that grows by an eighth at a time, and pauses the transport after
+    each chunk: for uncompressed records of 1 KB, this takes as much time as all the rest of fetching and decoding.
     """
 
-    largest = 64 << 20  # a length is not believed beyond it: asyncio's reader takes what arrives
-    _missing = 0  # bytes of the response that is being read
-    _response: io.BytesIO  # in full length, with zeros for the missing bytes
+    largest = 64 << 20  # asyncio's reader reads longer responses: it allocates memory only for what arrives
+    _missing = 0  # bytes that are still missing from the response that is being read
+    _response: io.BytesIO  # at its full length, with zeros for the missing bytes
 
     @classmethod
     def adopt(cls, client: Any) -> None:
-        """Make the readers of the client's connections ones of this class."""
+        """Change the class of the readers of the client's connections to this one."""
         for connection in client._conns.values():
             if type(connection._reader) is asyncio.StreamReader:
                 connection._reader.__class__ = cls
@@ -106,7 +106,7 @@ class ResponseReader(asyncio.StreamReader):
 
 
 class ColumnsReader(AsyncIterator[Any]):
-    """Asynchronous iterator over `Columns`, which `columns` returns. After an error it can be continued.
+    """Asynchronous iterator over `Columns`, returned by `columns`. Iteration can continue after an error.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class ColumnsReader(AsyncIterator[Any]):
         self._max_records: int | None = self._consumer._max_poll_records
         self._timeout = None if timeout_ms is None else timeout_ms / 1000
         self._by_partition = by_partition
-        self._error: Exception | None = None  # of a partition, after the rows of the others
+        self._error: Exception | None = None  # error of a partition, raised after the rows of the other partitions
         self._is_reading = False
         self._fetcher._proc_fetch_request = rebound(self._fetcher._proc_fetch_request, MemoryRecords=MemoryRecords)
 
@@ -170,7 +170,7 @@ class ColumnsReader(AsyncIterator[Any]):
                 return parts[0] if len(parts) == 1 else concat(parts)
 
     async def _wait(self, deadline: float | None) -> list[_Taken]:
-        """Wait for records, as the consumer's getmany() does; an empty list after the time-out."""
+        """Wait for records, as the consumer's getmany() does; return an empty list after the time-out."""
         subscriptions, fetcher = self._consumer._subscription, self._fetcher
         while True:
             if self._consumer._closed:
@@ -193,10 +193,10 @@ class ColumnsReader(AsyncIterator[Any]):
             finally:
                 waiter.cancel()
 
-    # --- what was fetched -----------------------------------------------------------------------------------
+    # --- fetched records ------------------------------------------------------------------------------------
 
     def _take(self) -> list[_Taken]:
-        """Take what the fetcher holds, until there is enough."""
+        """Take what the fetcher holds, up to the first error; raise the error if nothing comes before it."""
         fetcher = self._fetcher
         taken: list[_Taken] = []
         bytes_left = self._max_bytes
@@ -204,7 +204,7 @@ class ColumnsReader(AsyncIterator[Any]):
             result = fetcher._records[partition]
             if not isinstance(result, FetchResult):
                 if taken:
-                    break  # the error comes next time
+                    break  # the next call raises the error
                 self._release(partition)
                 result.check_raise()  # always raises
             fetched = self._fetched(result) if result.check_assignment(partition) else None
@@ -217,7 +217,7 @@ class ColumnsReader(AsyncIterator[Any]):
         return taken
 
     def _take_one(self, partition: TopicPartition, result: Any, fetched: _Fetched, bytes_left: int | None) -> _Taken:
-        """Move the position over all of the fetch, so that the next one begins, unless it may have to be divided."""
+        """Move the position past the whole fetch, so that the next fetch begins, unless this one may be divided."""
         start = fetched.next_offset
         may_divide = self._max_records is not None or (bytes_left is not None and fetched.bytes_left > bytes_left)
         end = None if may_divide else fetched.end_offset
@@ -228,7 +228,7 @@ class ColumnsReader(AsyncIterator[Any]):
         return _Taken(partition, fetched, result, start, end)
 
     def _fetched(self, result: Any) -> _Fetched | None:
-        """Return the columns of a fetch; None if its bytes were not kept, or records of it were taken otherwise."""
+        """Return the columns of a fetch, or None if its bytes were not kept or another call has taken records of it."""
         held = result._partition_records
         if isinstance(held, _Fetched):
             return held if held.reader is self else None
@@ -283,14 +283,14 @@ class ColumnsReader(AsyncIterator[Any]):
         return decoded
 
     def _settle(self, one: _Taken, rows: Columns | Exception | None) -> bool:
-        """Move the position to the end of the rows; False if the rows may not be returned, as for `getmany`."""
+        """Move the position to the end of the rows; return False if the rules of `getmany` forbid returning them."""
         assignment = one.result._assignment
         _unreturned(assignment).pop(one.partition, None)
         state = assignment.state_value(one.partition)
         reached = one.start if one.end is None else one.end
         if not assignment.active or not state.has_valid_position or state.position != reached:
             return False
-        # the last commit of these partitions may be on its way
+        # the last commit of these partitions may be in progress
         is_leaving = self._consumer._closed or self._consumer._subscription.reassignment_in_progress
         if isinstance(rows, Exception) or state.paused or is_leaving:
             state.consumed_to(one.start)
@@ -299,13 +299,13 @@ class ColumnsReader(AsyncIterator[Any]):
                 self._error = self._error or rows
             return False
         state.consumed_to(one.fetched.next_offset)
-        if one.fetched.is_done is (one.end is None):  # all of it now, or less than was expected: an error follows
+        if one.fetched.is_done is (one.end is None):  # all rows are read, or fewer than expected: an error follows
             self._release(one.partition)
         return rows is not None
 
 
 def _unreturned(assignment: Any) -> dict[TopicPartition, tuple[int, int]]:
-    """Start and end of what readers took and have not returned yet: a commit of positions leaves it out."""
+    """Return start and end of the records that readers have taken but not returned: commits leave them out."""
     held: dict[TopicPartition, tuple[int, int]] | None = vars(assignment).get("recordpress_unreturned")
     if held is None:
         held = assignment.recordpress_unreturned = {}
@@ -316,7 +316,7 @@ def _unreturned(assignment: Any) -> dict[TopicPartition, tuple[int, int]]:
 def _returned_offsets(
     consumed: Callable[[], dict[TopicPartition, OffsetAndMetadata]], held: dict[TopicPartition, tuple[int, int]]
 ) -> dict[TopicPartition, OffsetAndMetadata]:
-    """Take the place of Assignment.all_consumed_offsets()."""
+    """Return Assignment.all_consumed_offsets() without the records that readers have not returned."""
     offsets = consumed()
     for partition, (start, end) in held.items():
         if partition in offsets and offsets[partition].offset == end:

@@ -1,4 +1,4 @@
-"""Columns into an AIOKafkaProducer, by its public send_batch()."""
+"""Columns to an AIOKafkaProducer, through its public send_batch()."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from recordpress.typing import Level
 
 
-_SMALL = 16 << 10  # bytes of a table that are packed sooner than a thread starts
+_SMALL = 16 << 10  # bytes of a table: packing a smaller one takes less time than starting a thread
 
 
 async def _at_once(call: Callable[..., Any], *arguments: Any) -> Any:
@@ -48,10 +48,10 @@ class _Batch:
         return self._packed.data
 
     def append(self, **_: Any) -> None:
-        """Take no record."""
+        """Return None: the batch is full."""
 
     def close(self) -> None:
-        """Do nothing: it is closed."""
+        """Do nothing: the batch is closed."""
 
     def closed(self) -> bool:
         return True
@@ -64,7 +64,7 @@ class _Batch:
 
 
 class SentColumns:
-    """Columns that a producer was given: the result of `send_columns`.
+    """Columns that were passed to a producer: the result of `send_columns`.
 
     Examples
     --------
@@ -80,12 +80,12 @@ class SentColumns:
         self._queued: list[QueuedBatch] = []
 
     async def batches(self) -> list[SentBatch]:
-        """Wait until all batches are written.
+        """Wait until all batches are written, and return them with their offsets.
 
         Returns
         -------
         list of SentBatch
-            In the order in which they were given to the producer.
+            In the order in which they were passed to the producer.
 
         Raises
         ------
@@ -107,12 +107,12 @@ class SentColumns:
         ]
 
     async def offsets(self) -> array[int]:
-        """Wait until all batches are written.
+        """Wait until all batches are written, and return the offsets of the rows.
 
         Returns
         -------
         array of int64
-            The offset of each row of the table; -1 if the broker does not tell (acks=0).
+            The offset of each row of the table; -1 if the broker does not report it (acks=0).
 
         Raises
         ------
@@ -134,7 +134,7 @@ class SentColumns:
 async def send_table(
     producer: AIOKafkaProducer, topic: str, table: pa.Table, partition: int | None, level: Level, limit: int | None
 ) -> SentColumns:
-    """Give all batches to the producer: partitions side by side, the batches of each in order."""
+    """Pass all batches to the producer: partitions concurrently, the batches of each partition in order."""
     client: Any = producer
     partitions = sorted(await producer.partitions_for(topic))
     available = list(client._metadata.available_partitions_for_topic(topic))

@@ -11,7 +11,7 @@ from recordpress.errors import RecordpressError, UnsupportedCompressionTypeError
 
 
 cdef class Client:
-    """One client: made by the module of its adapter."""
+    """A client's exceptions and codec checks; the module of its adapter creates the object."""
 
     def __init__(self, corrupt, unsupported, codec_module, str unknown):
         self.corrupt = corrupt
@@ -22,8 +22,8 @@ cdef class Client:
         self.cap = DEFAULT_MAX_SIZE
 
     def trust(self, checkers):
-        """Set the functions of the client's codec module that return whether it has a library; recordpress needs
-        none."""
+        """Set the has_ functions of the client's codec module that need no call, because recordpress needs no
+        library."""
         for name, functions in checkers.items():
             self.checkers[name] = tuple(functions)
 
@@ -32,7 +32,7 @@ cdef class Client:
         self.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
 
     cdef object error_of(self, const rp_error* err, const rp_batch* batch):
-        """Return the client's exception for a failed status, with recordpress's own as its cause."""
+        """Return the client's exception for a failed status, with recordpress's own exception as its cause."""
         cdef place at = place_of(batch)
         error = own_error_of(err, &at)
         if not isinstance(error, RecordpressError):
@@ -40,7 +40,7 @@ cdef class Client:
         return self.translated(error, err.status == RP_WRAPPER_CODEC)
 
     def translated(self, error, unsupported=False):
-        """Return the client's exception for one of recordpress, which becomes its cause."""
+        """Return the client's exception for an error of recordpress, which becomes its cause."""
         unsupported = unsupported or isinstance(error, UnsupportedCompressionTypeError)
         raised = (self.unsupported if unsupported else self.corrupt)(str(error))
         raised.__cause__ = error
@@ -50,7 +50,7 @@ cdef class Client:
         return self.unsupported(self.unknown.format(codec))
 
     cdef int require(self, int codec) except -1:
-        """Ask the client's codec module where a program has put its own checker there, as tests do."""
+        """Call the codec module's checker if a program has replaced it, as tests do; raise an error if it fails."""
         cdef str name = name_of(table_of(None), codec)
         checker = getattr(self.codec_module, f"has_{name}", None)
         if checker is None or checker in self.checkers.get(f"has_{name}", ()) or checker():
@@ -60,5 +60,5 @@ cdef class Client:
 
 cdef Client ready(Client client):
     if client is None:
-        raise TypeError("import the module of the adapter first: this class knows no client without it")
+        raise TypeError("import the adapter's module first: it sets the client that this class needs")
     return client

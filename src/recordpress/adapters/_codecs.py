@@ -1,4 +1,4 @@
-"""Codec functions and checksums of both clients, by the clients' names."""
+"""Codec functions and checksums of both clients, under the clients' names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 XERIAL_BLOCK = 32 * 1024  # bytes: SnappyOutputStream.DEFAULT_BLOCK_SIZE
 
 
-HAS_DOC = """True: recordpress has the codec.
+HAS_DOC = """Return True: recordpress has the codec.
 
 Examples
 --------
@@ -40,7 +40,7 @@ has_gzip, has_lz4, has_snappy, has_zstd = CHECKERS.values()
 
 
 def gzip_encode(payload: Buffer, compresslevel: int | None = None) -> bytes:
-    """Compress with gzip; None and 0 are the level of Kafka's producer.
+    """Compress with gzip; None and 0 mean the level of Kafka's producer.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def snappy_encode(payload: Buffer, xerial_compatible: bool = True, xerial_blocks
 
 
 def lz4_encode(payload: Buffer, level: int | None = None) -> bytes:
-    """Compress with lz4, in a frame of independent blocks; None is the level of Kafka's producer, 9 (KIP-390).
+    """Compress with lz4, in a frame of independent blocks; None means the level of Kafka's producer, 9 (KIP-390).
 
     Examples
     --------
@@ -97,7 +97,7 @@ def lz4_encode_old_kafka(payload: Buffer) -> bytes:
 
 
 def zstd_encode(payload: Buffer, level: int | None = None) -> bytes:
-    """Compress with zstd; None is the level of Kafka's producer, 3.
+    """Compress with zstd; None means the level of Kafka's producer, 3.
 
     Examples
     --------
@@ -146,7 +146,7 @@ Raises
 DecompressionError
     The data is damaged.
 OutputTooLargeError
-    There is more than install() allows.
+    The decompressed data is larger than install() allows.
 
 Examples
 --------

@@ -14,20 +14,20 @@ from recordpress.codecs.context cimport codec_context
 
 @cython.no_gc
 cdef class LazyRecord:
-    """Key, value and headers become Python objects when they are first requested.
+    """A record whose key, value and headers become Python objects when they are first requested.
 
-    Its subclasses add no field: objects of all of them come from one freelist, whose objects have one size.
+    The subclasses add no fields: objects of all these classes come from one freelist and must have the same size.
     """
 
     cdef readonly int64_t offset
     cdef int64_t time
-    cdef uint32_t crc                # of v0 and v1
+    cdef uint32_t crc                # v0 and v1 only
     cdef int8_t kind                 # timestamp_type: -1 none, 0 CreateTime, 1 LogAppendTime
-    cdef object owner                # keeps what the pointers point into alive
+    cdef object owner                # keeps the memory alive that the pointers point into
     cdef object key_object
     cdef object value_object
     cdef object headers_object
-    cdef rp_record record            # its fields alone
+    cdef rp_record record            # without offset and timestamp
 
     cdef void give(self, int64_t offset, int64_t time, int8_t kind, object key, object value, object headers) noexcept
     cdef object key_of(self)
@@ -47,12 +47,12 @@ cdef inline object new(object kind):
     cdef PyObject* made = (<PyTypeObject*><PyObject*>kind).tp_new(<PyTypeObject*><PyObject*>kind,
                                                                   <PyObject*>NO_ARGUMENTS, NULL)
     cdef object kept = <object>made
-    Py_DECREF(kept)  # tp_new gave a reference, the line before took another
+    Py_DECREF(kept)  # tp_new returned a reference, the line before took another
     return kept
 
 
 cdef inline void take_fields(LazyRecord to, const rp_record* r, object owner) noexcept:
-    """Copy the fields one by one, from registers: a copy of the whole would wait for the stores that wrote it."""
+    """Copy the fields one by one, from registers: copying the whole struct would wait for the stores that wrote it."""
     to.owner = owner
     to.offset = r.offset
     to.time = r.timestamp
@@ -74,7 +74,7 @@ cdef class Entry:
     cdef Client client
     cdef object owner                # bytes
     cdef const uint8_t* data
-    cdef rp_batch header             # its size is that of the bytes that were given
+    cdef rp_batch header             # its size is the number of bytes that were passed in
     cdef object records_owner
     cdef rp_source source
     cdef rp_cursor cursor
@@ -102,7 +102,7 @@ cdef class Batch(Entry):
 
 cdef class MessageIterator:
     cdef Entry entry
-    cdef object kind                 # class of its records, made of Message
+    cdef object kind                 # class of its records, derived from Message
     cdef rp_cursor cursor
     cdef int32_t index
 
@@ -115,7 +115,7 @@ cdef class RecordSet:
     cdef readonly bytes owner        # the record set
     cdef const uint8_t* data
     cdef int64_t size
-    cdef readonly int64_t position   # of the next entry
+    cdef readonly int64_t position   # where the next entry begins
 
     cdef int begin(self, Client client, object data) except -1
     cdef bint size_field(self, int64_t at, int64_t* size) noexcept
@@ -128,5 +128,5 @@ cdef enum:
     MESSAGE, BATCH   # kinds of entries: v0 and v1, and v2
 
 
-# The client's data as bytes, which cannot change under a record that points into them: copied if it is anything else.
+# Return the client's data as bytes, which cannot change under a record that points into them; copy other buffers.
 cdef bytes frozen(object data, const uint8_t** start, int64_t* size)

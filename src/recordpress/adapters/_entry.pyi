@@ -4,7 +4,7 @@ from typing_extensions import disjoint_base
 
 @disjoint_base
 class LazyRecord:
-    # of v2; a property of messages
+    # v2 records have none; messages have a property
     checksum: Any
     @property
     def offset(self) -> int: ...

@@ -1,8 +1,8 @@
 """A record set and its entries as the clients read them: header first, records when they are iterated over.
 
-Names, and what is an AssertionError, are as in DefaultRecordBatch, LegacyRecordBatch and MemoryRecords of aiokafka and
-kafka-python, whose callers and tests rely on both. The rules follow recordpress.record; the other errors are the
-client's own, each with recordpress's as its cause.
+Names and AssertionErrors are as in DefaultRecordBatch, LegacyRecordBatch and MemoryRecords of aiokafka and
+kafka-python, because callers and the clients' tests rely on both. The rules follow recordpress.record; other errors are
+of the client's own classes, each with recordpress's error as its cause.
 """
 
 cimport cython
@@ -24,8 +24,8 @@ from recordpress.record.decode cimport check_crc, open_source
 from recordpress.record.fields cimport bytes_of, headers_of
 
 cdef enum:
-    RELEASE_GIL = 1 << 14   # bytes of a batch: below, releasing the GIL takes as long as the work
-    CRC_COVERS = 16         # of a message, from its magic on
+    RELEASE_GIL = 1 << 14   # bytes of a batch: for fewer, releasing the GIL takes as long as the work
+    CRC_COVERS = 16         # where the bytes under a message's checksum begin: at its magic
 
 cdef tuple NO_ARGUMENTS = ()
 
@@ -40,7 +40,7 @@ cdef bytes frozen(object data, const uint8_t** start, int64_t* size):
     try:
         base = <object>view.obj
         start[0], size[0] = <const uint8_t*>view.buf, view.len
-        # a memoryview says that it is its own exporter: its object's memory is what counts
+        # a memoryview names itself as the exporter: the memory is its object's
         while type(base) is memoryview:
             base = base.obj
         if PyBytes_CheckExact(base):
@@ -56,7 +56,7 @@ cdef bytes frozen(object data, const uint8_t** start, int64_t* size):
 @cython.freelist(64)
 cdef class LazyRecord:
 
-    checksum = None  # of v2
+    checksum = None  # v2 records have none
 
     cdef void give(self, int64_t offset, int64_t time, int8_t kind, object key, object value, object headers) noexcept:
         """Set the fields from a constructor's arguments instead of bytes."""
@@ -89,7 +89,7 @@ cdef class LazyRecord:
     @property
     @cython.critical_section
     def headers(self):
-        """list[tuple[str, bytes | None]]: keys that are not UTF-8 have U+FFFD where they are not, as in Java."""
+        """list[tuple[str, bytes | None]]: bytes of a key that are not UTF-8 become U+FFFD, as in Java."""
         if self.headers_object is None:
             self.headers_object = headers_of(&self.record)
         return self.headers_object
@@ -134,7 +134,7 @@ cdef class Entry:
 
     @cython.critical_section
     cdef int take_slice(self, Client client, bytes owner, const uint8_t* data, int64_t size, int kind) except -1:
-        """Read the header of the entry, which are all bytes that are given."""
+        """Read the header of the entry, which consists of all the given bytes."""
         cdef rp_error err
         cdef rp_batch header
         cdef int magic
@@ -142,7 +142,7 @@ cdef class Entry:
             raise made_already(self)
         self.client = ready(client)
         header.position = header.base_offset = 0
-        if size > RP_MAGIC_OFFSET:  # which stands for the cursor
+        if size > RP_MAGIC_OFFSET:  # a bounds check instead of a cursor's
             magic = <signed char>data[RP_MAGIC_OFFSET]
             if (magic != 2) if kind == BATCH else (magic < 0 or magic > 1):
                 rp_fail(&err, RP_MAGIC, RP_MAGIC_OFFSET, magic, 2)
@@ -161,7 +161,7 @@ cdef class Entry:
 
     @cython.critical_section
     cdef int open(self) except -1:
-        """Decompress. Errors of the payload are raised here, or by the record that needs the missing bytes."""
+        """Decompress the payload; its errors are raised here, or by the record that needs the missing bytes."""
         cdef PooledBlock block = None
         cdef codec_context* context
         cdef rp_source source
@@ -215,13 +215,13 @@ cdef class Entry:
         if rp_record_next(&self.source, &self.cursor, self.index, r, &err) != RP_OK:
             raise self.explain(&err)
         self.index += 1
-        # what is wrong after the last record is raised instead of it (DefaultRecordBatch.RecordIterator)
+        # an error after the last record is raised instead of returning it (DefaultRecordBatch.RecordIterator)
         if self.index == self.source.count and (self.failed or self.cursor.p != self.cursor.end):
             raise self.rest()
         return 1
 
     cdef object explain(self, const rp_error* err):
-        """Return the error for a record that could not be read: the codec's, if its bytes are what is missing."""
+        """Return the error for a record that could not be read: the codec's error if it explains the missing bytes."""
         if self.failed and err.status in (RP_RECORDS_MISSING, RP_RECORD_LENGTH, RP_VARINT):
             err = &self.pending
         self.index = self.source.count = 0
@@ -242,7 +242,7 @@ cdef class Entry:
         if index >= self.source.count:
             return 0
         cdef int status = rp_message_next(&self.source, cursor, message, r, &err)
-        if status == RP_END:  # a message alone, whose header was read, is longer than its bytes
+        if status == RP_END:  # a single message, whose header was read, has fewer bytes than its size
             status = rp_fail(&err, RP_ENTRY_SIZE_MAX, 8, rp_entry_size(cursor[0]) - RP_LOG_OVERHEAD,
                              cursor.end - cursor.p - RP_LOG_OVERHEAD)
         if status != RP_OK:
@@ -261,7 +261,7 @@ cdef class Entry:
 
 
 cdef class Batch(Entry):
-    """The header of a v2 batch as both clients show it."""
+    """The header of a v2 batch, with the attributes of both clients."""
 
     @property
     def base_offset(self):
@@ -324,7 +324,7 @@ cdef class Batch(Entry):
         return self.header.base_sequence
 
     def validate_crc(self):
-        """Return whether the checksum is right; before the records are read."""
+        """Return whether the checksum is right; must be called before the records are read."""
         demand(not self.opened, "Validate should be called before iteration")
         return self.crc_matches()
 
@@ -362,7 +362,7 @@ cdef MessageIterator messages_of(Entry entry, object kind):
 
 
 cdef class RecordSet:
-    """The entries of a record set, one after the other; a truncated entry ends it."""
+    """The entries of a record set, in order, up to the first truncated entry."""
 
     @cython.critical_section
     cdef int begin(self, Client client, object data) except -1:
@@ -373,14 +373,14 @@ cdef class RecordSet:
         return 0
 
     cdef bint size_field(self, int64_t at, int64_t* size) noexcept:
-        """Read the size field of the next entry; False: it is not complete."""
+        """Read the size field of the entry at `at`; return False if the field is incomplete."""
         cdef rp_cursor cursor = rp_cursor_of(self.data + at, <size_t>(self.size - at))
         rp_read_be64(&cursor)
         size[0] = rp_read_be32(&cursor)
         return rp_cursor_ok(&cursor)
 
     cdef int64_t whole(self, int64_t at) except -1:
-        """Return the number of bytes of the entry there, or 0 if it is truncated."""
+        """Return the number of bytes of the entry at `at`, or 0 if it is truncated."""
         cdef rp_error err
         cdef rp_batch entry
         cdef int64_t size
@@ -394,7 +394,7 @@ cdef class RecordSet:
         return size if size <= self.size - at else 0
 
     cdef int64_t bounds(self, int64_t* last) except -1:
-        """Return bytes of all entries that are whole, and where the last of them begins."""
+        """Return the total size of the whole entries; set `last` to the position of the last of them, or to -1."""
         cdef int64_t at = 0, size
         last[0] = -1
         while True:
@@ -405,8 +405,8 @@ cdef class RecordSet:
             at += size
 
     def end_offset(self):
-        """Return the offset after the last whole entry by its header; None for messages of v0 and v1, whose offsets may
-        be in their wrapper's data alone."""
+        """Return the offset after the last whole entry, from its header; None without entries, and for v0 and v1, whose
+        offsets may only be in a wrapper's compressed data."""
         cdef int64_t last
         self.bounds(&last)
         if last < 0 or self.data[last + RP_MAGIC_OFFSET] < 2:
@@ -416,7 +416,7 @@ cdef class RecordSet:
         return batch.next_offset
 
     cdef Entry entry(self, object default_batch, object legacy_batch):
-        """Return the next entry, as an object of one of these classes, or None; the position stays."""
+        """Return the next entry as an object of one of the classes, or None; the position does not change."""
         cdef int64_t size = self.whole(self.position)
         cdef Entry made
         cdef int8_t magic
@@ -433,6 +433,6 @@ cdef class RecordSet:
         return self.size
 
     def has_next(self):
-        """Return whether there is an entry, or one whose size is wrong: next_batch() raises that."""
+        """Return whether another entry follows, also if its size is invalid: next_batch() then raises an error."""
         cdef int64_t size
         return self.size_field(self.position, &size) and self.size - self.position - RP_LOG_OVERHEAD >= size

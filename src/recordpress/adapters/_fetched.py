@@ -1,4 +1,4 @@
-"""Columns of fetched record sets, which both clients' readers share.
+"""Columns of fetched record sets, for the readers of both clients.
 
 ::
 
@@ -21,7 +21,7 @@ from recordpress.errors import InvalidArgumentError, RecordpressError
 
 
 def rebound(method: Any, **names: object) -> Any:
-    """Return the client's bound method with other objects under these global names, for its object alone."""
+    """Return a copy of the client's bound method with other objects under these global names, for its object only."""
     function = method.__func__
     return MethodType(FunctionType(function.__code__, function.__globals__ | names), method.__self__)
 
@@ -35,14 +35,14 @@ class ColumnChoice:
         read_columns(b"", of_records, **decoding)  # refuses wrong names and options
         self.decoded = [*of_records, *(name for name in also if name not in of_records)]
         self.decoding = decoding
-        self._constants = lru_cache(64)(_constants)  # partitions whose memory is kept
+        self._constants = lru_cache(64)(_constants)  # keeps the memory of 64 partitions
 
     def is_as(self, other: ColumnChoice) -> bool:
-        """Whether the results have the same columns."""
+        """Return whether the results have the same columns, decoded in the same way."""
         return (self.names, self.decoded, self.decoding) == (other.names, other.decoded, other.decoding)
 
     def place(self, columns: Columns, topic: str, partition: int) -> Columns:
-        """Return the columns of the result, with topic and partition in every row if they are asked for."""
+        """Return the columns of the result, with topic and partition in every row if they are requested."""
         return with_constants(columns, self.names, self._constants(topic, partition))
 
     def empty(self) -> Columns:
@@ -51,7 +51,7 @@ class ColumnChoice:
 
 
 def refuse_functions(client: str, functions: Mapping[str, object]) -> None:
-    """Raise an error that names the first serializer or deserializer of a client: columns have bytes."""
+    """Raise an error that names a client's first serializer or deserializer: columns hold bytes."""
     for name, function in functions.items():
         if function is not None:
             raise InvalidArgumentError(f"columns have bytes, but the {client} has a {name}", field=name)
@@ -62,7 +62,7 @@ def _constants(topic: str, partition: int) -> ConstantColumns:
 
 
 class FetchedColumns:
-    """Columns of the records that one fetch of a partition returned, from an offset on."""
+    """Columns of the records that one fetch of a partition returned, starting at an offset."""
 
     def __init__(
         self,
@@ -91,11 +91,11 @@ class FetchedColumns:
 
     @property
     def bytes_left(self) -> int:
-        """Bytes of the batches whose rows were not returned."""
+        """Bytes of the batches whose rows were not returned yet."""
         return self._size - self.position
 
     def take(self, max_records: int | None = None, max_bytes: int | None = None) -> Columns | None:
-        """Return the next rows, of one batch at least, or None at the end; `next_offset` is the offset after them."""
+        """Return the next rows, of one batch or more, or None at the end; set `next_offset` to the next offset."""
         rows = self._decode(max_bytes) if self._rest is None else self._rest
         self._rest = None
         if rows is not None and max_records is not None and len(rows) > max_records:

@@ -24,7 +24,7 @@ LOCK = RLock()
 
 
 def check_version(distribution: str, least: tuple[int, int], below: tuple[int, int]) -> tuple[int, int]:
-    """Return the client's major and minor version; raise an error for an unsupported one."""
+    """Return the client's major and minor version; raise an error if it is unsupported."""
     found = version(distribution)
     parts = found.split(".")[:2]
     number = (int(parts[0]), int(parts[1])) if len(parts) == 2 and all(map(str.isdecimal, parts)) else (0, 0)
@@ -41,7 +41,7 @@ def _text(number: tuple[int, int]) -> str:
 
 
 class Adapter:
-    """Names in each module of a client, the adapter's `own` objects for them, and the modules that contain them."""
+    """The names to replace in each of a client's modules, and the adapter's `own` objects for them."""
 
     def __init__(
         self,
@@ -55,8 +55,8 @@ class Adapter:
         self.names = {module: {name: own[name] for name in text.split()} for module, text in names.items()}
         self.tables = tuple(tables)
         self.also = tuple(also)
-        self.pairs: list[tuple[Any, Any]] = []  # the client's object, the adapter's
-        self.kept: list[tuple[Any, str, Any, Any]] = []  # where a table was, the table, and the one in its place
+        self.pairs: list[tuple[Any, Any]] = []  # the client's object, the adapter's object
+        self.kept: list[tuple[Any, str, Any, Any]] = []  # a table's holder and attribute, the table, its replacement
 
     def install(self) -> bool:
         """Install the replacements; return False if they are already installed."""
@@ -76,7 +76,7 @@ class Adapter:
                 self._replace({id(theirs): own for theirs, own in pairs})
                 for holder, attribute in tables:
                     self._replace_table(holder, attribute)
-            except BaseException:  # Ctrl-C: half of it would stay, and pass for the whole
+            except BaseException:  # also Ctrl-C: a partial installation would remain and count as complete
                 self.uninstall()
                 raise
             return True
@@ -89,7 +89,7 @@ class Adapter:
             self._replace({id(own): theirs for theirs, own in self.pairs})
             while self.kept:
                 holder, attribute, table, own = self.kept.pop()
-                if getattr(holder, attribute) is own:  # else the program has put its own there since
+                if getattr(holder, attribute) is own:  # otherwise the program has replaced the table since
                     setattr(holder, attribute, table)
             self.pairs = []
             return True
@@ -113,21 +113,21 @@ class Adapter:
         setattr(holder, attribute, new)
 
 
-INSTALL_DOC = """Put the classes and functions of this module under {name}, for the whole process.
+INSTALL_DOC = """Put the classes and functions of this module into {name}, for the whole process.
 
-Every module of `{package}` that holds one of the names gets recordpress's. Names that the program itself imported from
-{name} before stay what they were; producers and consumers need not be made again. All codecs can be used, with or
-without {libraries}. A second call changes the limit only.
+In every module of `{package}` that holds one of the names, recordpress's object replaces the client's. Names that the
+program itself imported from {name} earlier do not change; producers and consumers need not be created again. All codecs
+work, with or without {libraries}. A second call only changes the limit.
 
 Parameters
 ----------
 max_decompressed_bytes : int
-    Maximum size of one batch's records in bytes; a batch with more raises {name}'s {corrupt}.
+    Maximum size of one batch's decompressed records in bytes; a larger batch raises {name}'s {corrupt}.
 
 Raises
 ------
 InvalidArgumentError
-    The limit is not 1 to 2147483647. An unsupported version of {name} is refused on import of this module.
+    The limit is not between 1 and 2147483647. Importing this module fails for an unsupported version of {name}.
 
 Examples
 --------
@@ -138,9 +138,9 @@ True
 >>> recordpress.adapters.{module}.uninstall()
 """
 
-UNINSTALL_DOC = """Restore all names of {name}; without an earlier `install`, nothing happens.
+UNINSTALL_DOC = """Restore all names of {name}; do nothing if they were not replaced.
 
-The limit is the default again. Open batches keep their classes.
+The limit returns to its default. Open batches keep their classes.
 
 Examples
 --------
@@ -148,7 +148,7 @@ Examples
 >>> recordpress.adapters.{module}.uninstall()
 """
 
-INSTALLED_DOC = """A context manager: installed inside of the block; after it, names and limit are as they were before.
+INSTALLED_DOC = """Context manager that installs for its block, and restores the previous names and limit after it.
 
 Examples
 --------

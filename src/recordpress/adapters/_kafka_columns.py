@@ -1,8 +1,8 @@
-"""Columns out of a KafkaConsumer.
+"""Columns from a KafkaConsumer.
 
-The consumer's fetcher gets a class of recordpress for fetched partitions. In a call of `poll_columns` it gives columns
-to the client's own poll(), which does the rest: positions, pauses, rebalances, metrics. In other calls it gives
-messages.
+recordpress replaces the class that the consumer's fetcher uses for fetched partitions. In a call to `poll_columns`, the
+new class returns columns to the client's own poll(), which does the rest: positions, pauses, rebalances, metrics. In
+other calls, it returns messages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from recordpress.columns import Columns
 
 
 class ColumnsPoll:
-    """One call of `poll_columns`: its columns, and how many bytes it still takes."""
+    """One call to `poll_columns`: its columns, and how many more bytes it may return."""
 
     def __init__(self, fetcher: Any, client: Client, choice: ColumnChoice, max_bytes: int | None) -> None:
         before: ColumnsPoll | None = vars(fetcher).get("recordpress_poll")
@@ -40,17 +40,17 @@ class ColumnsPoll:
 
 
 def take_over(fetcher: Any, memory_records: type[Any]) -> None:
-    """Let this fetcher, and no other, keep the bytes that it receives, in FetchedPartitions."""
+    """Make this fetcher, and no other, keep the bytes that it receives, in FetchedPartition objects."""
     if not isinstance(fetcher.PartitionRecords, partial):
         fetcher._parse_fetched_data = rebound(fetcher._parse_fetched_data, MemoryRecords=memory_records)
         fetcher.PartitionRecords = partial(FetchedPartition, fetcher)
         for records in (fetcher._next_partition_records, *fetcher._paused_partition_records.values()):
             if records is not None:
-                records.drain()  # it is fetched again, from the position
+                records.drain()  # the fetcher fetches them again, from the position
 
 
 class _Results(list[Columns]):
-    """Results whose length is what the client is to count: rows, as it counts messages."""
+    """Results whose length is the number that the client counts: rows, as it counts messages."""
 
     def __init__(self, results: list[Columns], counted: int) -> None:
         super().__init__(results)
@@ -71,10 +71,10 @@ class FetchedPartition(Fetcher.PartitionRecords):  # type: ignore[misc]
         self._records = records
         self._aborted = [(one.producer_id, one.first_offset) for one in self.aborted_transactions]
         self._fetched: FetchedColumns | None = None
-        self._choice: ColumnChoice | None = None  # of what was decoded
+        self._choice: ColumnChoice | None = None  # of the columns in `_fetched`
 
     def take(self, n: int | None = None) -> list[Any]:
-        """Return messages or results; none of them if the others were taken before: the rest is then fetched again."""
+        """Return messages or results; return none after a take of the other kind, so that the rest is fetched again."""
         poll: ColumnsPoll = self._fetcher.recordpress_poll
         if not poll.is_running and self._fetched is None:
             messages: list[Any] = super().take(n)

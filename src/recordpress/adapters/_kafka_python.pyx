@@ -1,9 +1,9 @@
-"""The record classes of kafka-python, by its names, except for their constants and base classes; readers first, then
+"""kafka-python's record classes, under its names, without their constants and base classes; readers first, then
 builders.
 
-kafka_python.py makes the public classes of these: each also inherits from its base classes in the client. The
-AssertionErrors are the client's own: DefaultRecordBatch.validate_crc(), LegacyRecordBatch, MemoryRecordsBuilder and the
-two batch builders in kafka.record.
+kafka_python.py derives the public classes from these; each also inherits from its base classes in the client.
+AssertionErrors are raised where kafka.record raises them: in DefaultRecordBatch.validate_crc(), LegacyRecordBatch,
+MemoryRecordsBuilder and the two batch builders.
 """
 
 cimport cython
@@ -28,7 +28,7 @@ from recordpress.record.encode cimport JAVA_RECORD_OVERHEAD
 from recordpress.checksum import crc32
 
 cdef enum:
-    CONTROL_KEY = 4             # version and type, int16 each
+    CONTROL_KEY = 4             # bytes: version and type, both int16
 
 cdef Client client = None
 cdef object default_record, control_record, legacy_record, default_batch, legacy_batch, memory_records
@@ -73,7 +73,7 @@ cdef class ControlRecord(DefaultRecord):
     """A record of a control batch: also version, type, and whether it is an abort or a commit marker."""
 
     cdef const uint8_t* _key_bytes(self) except NULL:
-        """Return the key, which has at least four bytes."""
+        """Return the key; raise an error if it has fewer than four bytes."""
         key = self.key_of()
         if type(key) is not bytes or len(key) < CONTROL_KEY:
             raise ready(client).corrupt(f"the key of a control record must have {CONTROL_KEY} bytes or more, not "
@@ -106,7 +106,7 @@ cdef class ControlRecord(DefaultRecord):
 
 
 cdef class DefaultRecordBatch(Batch):
-    """A v2 batch: attributes of its header, and its records by iterating."""
+    """A v2 batch: its header's attributes, and iteration over its records."""
 
     def __init__(self, buffer):
         self.take(client, buffer, BATCH)
@@ -124,7 +124,7 @@ cdef class DefaultRecordBatch(Batch):
         return self.header.base_offset + self.header.last_offset_delta
 
     def has_producer_id(self):
-        """Return whether a producer with an id wrote it."""
+        """Return whether a producer with an id wrote the batch."""
         return self.header.producer_id > -1
 
     @property
@@ -206,7 +206,7 @@ cdef class LegacyRecord(Message):
 
 
 cdef class LegacyRecordBatch(Entry):
-    """A message of v0 or v1, alone or a wrapper of compressed ones."""
+    """A message of v0 or v1: a single message, or a wrapper of compressed messages."""
 
     def __init__(self, buffer, magic):
         self.take(client, buffer, MESSAGE)
@@ -246,19 +246,19 @@ cdef class LegacyRecordBatch(Entry):
 
 
 cdef class MemoryRecords(RecordSet):
-    """The entries of a record set, one after the other; a truncated entry ends it."""
+    """The entries of a record set, in order, up to the first truncated entry."""
 
     def __init__(self, bytes_data):
         self.begin(client, bytes_data)
 
     def valid_bytes(self):
-        """Return bytes of all entries that are whole."""
+        """Return the total size of the whole entries in bytes."""
         cdef int64_t last
         return self.bounds(&last)
 
     @cython.critical_section
     def next_batch(self):
-        """Return the next entry, or None."""
+        """Return the next entry, or None at the end."""
         cdef Entry made = self.entry(default_batch, legacy_batch)
         if made is not None:
             self.position += made.header.size
@@ -297,7 +297,7 @@ cdef int check_bytes(object value, str name) except -1:
 
 
 cdef class DefaultRecordBatchBuilder(DefaultBuilder):
-    """Builds a v2 batch: append(), then build()."""
+    """Builder of a v2 batch: append(), then build()."""
 
     MAX_RECORD_OVERHEAD = JAVA_RECORD_OVERHEAD
 
@@ -322,7 +322,7 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     @cython.critical_section
     def set_producer_state(self, producer_id, producer_epoch, base_sequence, is_transactional):
-        """Set the fields that idempotent and transactional producers know when they send the batch."""
+        """Set the fields that idempotent and transactional producers know only when they send the batch."""
         self.set_state(producer_id, producer_epoch, base_sequence, is_transactional)
 
     @cython.final
@@ -336,7 +336,7 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
         return 0
 
     def append(self, offset, timestamp, key, value, headers):
-        """Append a record: its metadata, or None if it does not fit."""
+        """Append a record and return its metadata, or return None if it does not fit."""
         cdef int64_t at = offset_given(offset), time = time_given(timestamp)
         check_bytes(key, "key")
         check_bytes(value, "value")
@@ -346,7 +346,7 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     @cython.critical_section
     def build(self):
-        """Return the batch, compressed if that makes it smaller: a bytearray. It takes no more records."""
+        """Finish the batch, which then accepts no more records; return it, compressed if smaller, as a bytearray."""
         if self.result is None and self.client is not None and self.batch.encoder.records_count == 0:
             # as kafka-python writes an empty batch
             self.batch.encoder.base_timestamp = self.batch.encoder.max_timestamp = 0
@@ -354,12 +354,12 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     @classmethod
     def header_size_in_bytes(cls):
-        """Return the number of bytes of a batch before its records."""
+        """Return the number of bytes in a batch before its records."""
         return RP_BATCH_HEADER
 
     @classmethod
     def size_in_bytes(cls, offset_delta, timestamp_delta, key, value, headers):
-        """Return the number of bytes that a record with these deltas takes."""
+        """Return the number of bytes that a record with the given deltas takes."""
         cdef int64_t body = (1 + rp_varlong_size(integer_of(offset_delta, "offset_delta", INT64_MIN + 2, INT64_MAX))
                              + rp_varlong_size(integer_of(timestamp_delta, "timestamp_delta", INT64_MIN + 2, INT64_MAX))
                              + size_of_fields(key, value, headers))
@@ -367,12 +367,12 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     @classmethod
     def size_of(cls, key, value, headers):
-        """Return the number of bytes of key, value and headers in a record."""
+        """Return the number of bytes that key, value and headers take in a record."""
         return size_of_fields(key, value, headers)
 
     @classmethod
     def estimate_size_in_bytes(cls, key, value, headers):
-        """Return the maximum size of a batch of this one record."""
+        """Return the maximum size of a batch that holds only this record."""
         return most_of_one(key, value, headers)
 
     def __str__(self):
@@ -387,14 +387,14 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
 
 cdef class LegacyRecordBatchBuilder(LegacyBuilder):
-    """Builds messages of v0 or v1, in a wrapper if they are compressed."""
+    """Builder of v0 or v1 messages, in a wrapper if they are compressed."""
 
     def __init__(self, magic, compression_type, int64_t batch_size):
         demand(magic in (0, 1), "Not supported magic")
         self.start(client, magic, compression_type, batch_size)
 
     def append(self, offset, timestamp, key, value, headers=None):
-        """Append a message: its metadata, or None if it does not fit."""
+        """Append a message and return its metadata, or return None if it does not fit."""
         demand(not headers, "Headers not supported in v0/v1")
         cdef int64_t at = offset_given(offset), time = -1
         if self.batch.encoder.options.magic:
@@ -415,18 +415,18 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
 
     @classmethod
     def record_overhead(cls, magic):
-        """Return the number of bytes of a message around key and value."""
+        """Return the number of bytes of a message without offset, size, key and value."""
         demand(magic in (0, 1), "Not supported magic")
         return MESSAGE_V0 if magic == 0 else MESSAGE_V1
 
     @classmethod
     def estimate_size_in_bytes(cls, magic, compression_type, key, value):
-        """Return the maximum size of a set of this one message."""
+        """Return the maximum size of a message set that holds only this message."""
         size = RP_LOG_OVERHEAD + cls.record_size(magic, key, value)
         return size + cls.record_overhead(magic) if compression_type else size
 
 
-# The builder of a MemoryRecordsBuilder is of one of two classes.
+# The builder in a MemoryRecordsBuilder has one of two classes.
 cdef int64_t size_of_open(object builder) except -1:
     return builder.size()
 
@@ -440,12 +440,12 @@ cdef object appended(object builder, object offset, object timestamp, object key
 
 
 cdef class MemoryRecordsBuilder:
-    """A batch of a producer, of any magic: append() until it answers None, then close(), then buffer().
+    """A producer's batch of any magic: append() until it returns None, then close(), then buffer().
 
     Attributes
     ----------
     producer_id, producer_epoch, base_sequence : int | None
-        -1 for none; None in v0 and v1.
+        -1 if not set; None in v0 and v1.
 
     Examples
     --------
@@ -500,12 +500,12 @@ cdef class MemoryRecordsBuilder:
 
     @cython.critical_section
     def skip(self, offsets_to_skip):
-        """Omit offsets, as in a log that was compacted."""
+        """Omit offsets, as in a compacted log."""
         self.offset += offsets_to_skip
 
     @cython.critical_section
     def append(self, timestamp, key, value, headers=None):
-        """Append a record: its metadata, or None if it does not fit or the batch is closed."""
+        """Append a record and return its metadata, or return None if it does not fit or the batch is closed."""
         if self.closed:
             return None
         metadata = appended(self.opened(), self.offset, timestamp, key, value, headers)
@@ -515,7 +515,7 @@ cdef class MemoryRecordsBuilder:
 
     @cython.critical_section
     def set_producer_state(self, producer_id, producer_epoch, base_sequence, is_transactional):
-        """Set the fields that idempotent and transactional producers know when they send the batch."""
+        """Set the fields that idempotent and transactional producers know only when they send the batch."""
         if self.magic < 2:
             raise wrong_version("Producer State requires Message format v2+")
         if self.closed:
@@ -527,13 +527,13 @@ cdef class MemoryRecordsBuilder:
 
     @cython.critical_section
     def records(self):
-        """Return the closed batch, to be read."""
+        """Return the closed batch as MemoryRecords."""
         self.require_closed()
         return memory_records(self.built)
 
     @cython.critical_section
     def close(self):
-        """Compress and write the header; a second call does nothing."""
+        """Compress the records and write the header; a second call does nothing."""
         if self.closed:
             return
         self.bytes_written = size_of_open(self.opened())
@@ -543,7 +543,7 @@ cdef class MemoryRecordsBuilder:
 
     @cython.critical_section
     def size_in_bytes(self):
-        """Return the number of bytes: uncompressed until the batch is closed."""
+        """Return the size of the batch in bytes: uncompressed until the batch is closed."""
         return len(self.built) if self.closed else size_of_open(self.opened())
 
     @cython.critical_section
@@ -555,7 +555,7 @@ cdef class MemoryRecordsBuilder:
 
     @cython.critical_section
     def is_full(self):
-        """Return whether it takes no more records."""
+        """Return whether the builder accepts no more records."""
         return self.closed or size_of_open(self.opened()) >= self.batch_size
 
     def next_offset(self):
@@ -564,6 +564,6 @@ cdef class MemoryRecordsBuilder:
 
     @cython.critical_section
     def buffer(self):
-        """Return the closed batch, a bytearray."""
+        """Return the closed batch as a bytearray."""
         self.require_closed()
         return self.built

@@ -1,4 +1,4 @@
-"""Columns into a KafkaProducer: finished batches in the queue of its RecordAccumulator."""
+"""Columns to a KafkaProducer: finished batches go into the queue of its RecordAccumulator."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
     from recordpress.typing import Level
 
-_QUEUED = 5  # batches that one call lets wait in the client's queue, whose size the client does not limit
+_QUEUED = 5  # maximum number of one call's batches in the client's queue, whose size the client does not limit
 
 
 class _Records:
-    """What the client calls of its MemoryRecordsBuilder: a batch that is full."""
+    """Stand-in for the client's MemoryRecordsBuilder, with the methods that the client calls: a full batch."""
 
     def __init__(self, packed: PackedBatch) -> None:
         self._packed = packed
         self.producer_id, self.producer_epoch, self.base_sequence = -1, -1, -1
 
     def append(self, *_: Any) -> None:
-        """Take no record."""
+        """Return None: the batch is full."""
 
     def set_producer_state(
         self, producer_id: int, producer_epoch: int, base_sequence: int, is_transactional: bool
@@ -48,7 +48,7 @@ class _Records:
         self._packed.set_producer(producer_id, producer_epoch, base_sequence, is_transactional)
 
     def close(self) -> None:
-        """Do nothing: it is closed."""
+        """Do nothing: the batch is closed."""
 
     def is_full(self) -> bool:
         return True
@@ -67,7 +67,7 @@ class _Records:
 
 
 class _RecordFutures(list[Any]):
-    """Futures of the records of a batch. Those after the first are made when the client splits a batch."""
+    """Futures of a batch's records; all but the first are created when the client splits the batch."""
 
     def __init__(self, batch: ProducerBatch) -> None:
         self._batch = batch
@@ -85,12 +85,12 @@ class _RecordFutures(list[Any]):
         return super().__getitem__(number)
 
     def made(self) -> int:
-        """Return the number of futures that were made."""
+        """Return the number of futures that have been created."""
         return super().__len__()
 
 
 class SentColumns:
-    """Columns that a producer was given: the result of `send_columns`.
+    """Columns that were passed to a producer: the result of `send_columns`.
 
     Examples
     --------
@@ -105,18 +105,18 @@ class SentColumns:
         self._queued: list[QueuedBatch] = []
 
     def batches(self, timeout: float | None = None) -> list[SentBatch]:
-        """Wait until all batches are written.
+        """Wait until all batches are written, and return them with their offsets.
 
         Parameters
         ----------
         timeout : float, optional
-            Seconds to wait for one batch.
+            Seconds to wait for each batch.
 
         Returns
         -------
         list of SentBatch
-            In the order in which they were given to the producer. A batch that the broker refused for its size, and
-            the client split, is given with the offset of its first record.
+            In the order in which they were passed to the producer. A batch that the client split, because the broker
+            rejected its size, has the offset of its first record.
 
         Raises
         ------
@@ -135,17 +135,17 @@ class SentColumns:
         ]
 
     def offsets(self, timeout: float | None = None) -> array[int]:
-        """Wait until all batches are written.
+        """Wait until all batches are written, and return the offsets of the rows.
 
         Parameters
         ----------
         timeout : float, optional
-            Seconds to wait for one batch.
+            Seconds to wait for each batch.
 
         Returns
         -------
         array of int64
-            The offset of each row of the table; -1 if the broker does not tell (acks=0).
+            The offset of each row of the table; -1 if the broker does not report it (acks=0).
 
         Raises
         ------
@@ -173,7 +173,7 @@ def _offsets(queued: QueuedBatch, written: SentBatch, timeout: float | None) -> 
 def send_table(
     producer: KafkaProducer, topic: str, table: pa.Table, partition: int | None, level: Level, limit: int | None
 ) -> SentColumns:
-    """Give all batches to the producer, partition by partition."""
+    """Pass all batches to the producer, partition by partition."""
     partitions = sorted(producer.partitions_for(topic))
     most = producer.config["max_request_size"]
     deadline = producer.config["max_block_ms"] / 1000
@@ -204,7 +204,7 @@ def send_table(
 
 
 def _wait(queued: QueuedBatch, seconds: float) -> None:
-    """Wait for an earlier batch; its error comes when the result is asked for."""
+    """Wait for an earlier batch; reading the result raises its error."""
     try:
         with contextlib.suppress(KafkaError):
             queued.future[0].get(seconds)

@@ -1,4 +1,4 @@
-"""Columns of messages that a client has already made."""
+"""Columns of messages that a client has already consumed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Message(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """What the messages of one batch share; a time only if it is that of the broker's append."""
+    """The fields that the messages of one batch share; the time is None unless the broker set it."""
 
     topic: str
     partition: int
@@ -34,7 +34,7 @@ class _Batch(NamedTuple):
 
 def _of_confluent(message: Any, number: int) -> tuple[_Batch, _Message]:
     if message.error() is not None:
-        raise InvalidArgumentError(f"messages[{number}] is an error: {message.error()}", field="messages")
+        raise InvalidArgumentError(f"messages[{number}] has an error: {message.error()}", field="messages")
     kind, timestamp = message.timestamp()  # 0 none, 1 CreateTime, 2 LogAppendTime
     batch = _Batch(message.topic(), message.partition(), timestamp if kind == 1 + _LOG_APPEND_TIME else None)
     return batch, _Message(
@@ -55,31 +55,31 @@ def columns_of(
     binary_type: BinaryType = "binary",
     timestamp_unit: TimestampUnit = "ms",
 ) -> Columns:
-    """Return the columns of messages that a client has made.
+    """Return the columns of messages that a client has consumed.
 
-    For clients that give no bytes of a fetch, such as confluent-kafka, so that the code after it can be the same as for
-    `recordpress.adapters.aiokafka.columns` and `recordpress.adapters.kafka_python.poll_columns`. Those two make no
-    object per record; this is not faster than the client.
+    This is for clients that do not expose the bytes of a fetch, such as confluent-kafka: the code that uses the columns
+    can be the same as for `recordpress.adapters.aiokafka.columns` and `recordpress.adapters.kafka_python.poll_columns`.
+    These two create no object per record; `columns_of` is not faster than the client.
 
     Parameters
     ----------
     messages : iterable of confluent_kafka.Message, aiokafka.ConsumerRecord or kafka's ConsumerRecord
-        Without deserializers. Offsets of each partition ascend.
+        Messages from a consumer without deserializers. The offsets of each partition must ascend.
     columns : sequence of str, optional
-        Columns of the result, as for `recordpress.read_columns`, and ``topic`` and ``partition``, which come first by
-        default. Columns of the batch header have no values of the batch: messages do not know it.
+        Columns of the result: any columns of `recordpress.read_columns`, and ``topic`` and ``partition``, which come
+        first by default. Columns of the batch header do not have the batch's values, which messages do not contain.
     binary_type, timestamp_unit
         As for `recordpress.read_columns`.
 
     Returns
     -------
     Columns
-        The messages of each partition together, in their order.
+        The messages, grouped by partition (and by timestamp, if the broker set it), in their order.
 
     Raises
     ------
     InvalidArgumentError
-        A message of confluent-kafka is an error, or offsets do not ascend.
+        A message of confluent-kafka has an error, or offsets do not ascend.
     ArgumentTypeError
         A key, a value or the headers are not bytes.
 

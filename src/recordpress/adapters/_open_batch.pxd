@@ -8,8 +8,8 @@ from recordpress._c.wire cimport RP_MESSAGE_V0_OVERHEAD, RP_MESSAGE_V1_OVERHEAD,
 from recordpress.adapters._client cimport Client
 from recordpress.record.open_batch cimport open_batch
 
-# Views of a key and a value while they are appended. put_views() alone has them, and releases them on every path: an
-# InputView each would be an object per record. Other objects raise Python's own TypeError, as in clients' classes.
+# Views of a key and a value while they are appended. Only put_views() has views, and releases them on every path: with
+# InputView, each would be an object. Objects that are not buffers raise Python's own TypeError, as in the clients.
 ctypedef struct record_views:
     Py_buffer key
     Py_buffer value
@@ -17,9 +17,9 @@ ctypedef struct record_views:
 cdef class OpenBatch:
     cdef Client client
     cdef open_batch batch
-    cdef pooled headers        # of the record that is being appended, encoded
+    cdef pooled headers        # encoded headers of the record that is being appended
     cdef int64_t batch_size
-    cdef int codec             # as the client asked, even if that id is unknown
+    cdef int codec             # the id that the client requested, even if it is unknown
     cdef bint busy
     cdef bytearray result
 
@@ -36,15 +36,15 @@ cdef class OpenBatch:
     cdef bytearray finish(self)
     cdef bytearray joined(self, const pooled* payload)
     cdef int compress(self, pooled* payload) except -1
-    # Whether the compressed payload is to be used: clients differ.
+    # Return whether to use the compressed payload: clients differ.
     cdef bint takes_compressed(self, size_t compressed) noexcept
 
 cdef int64_t now() noexcept
 
-# Bytes of a record's fields: key, value and headers with their lengths (v2).
+# Return the number of bytes of a record's key, value and headers, with their lengths (v2).
 cdef int64_t size_of_fields(object key, object value, object headers) except -1
 
-# Bytes of a buffer; -1 of None.
+# Return the length of a buffer in bytes; -1 for None.
 cdef int64_t length_of(object value) except -2
 
 cdef enum:
@@ -64,15 +64,15 @@ cdef class LegacyRecordMetadata:
 
 cdef class DefaultBuilder(OpenBatch):
     cdef void become(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence) noexcept
-    # Append and return append()'s answer, None if the record does not fit.
+    # Append a record and return its metadata, or return None if it does not fit.
     cdef DefaultRecordMetadata add(self, int64_t offset, int64_t timestamp, object key, object value, object headers)
 
 cdef class LegacyBuilder(OpenBatch):
     cdef LegacyRecordMetadata add(self, int64_t offset, int64_t timestamp, object key, object value)
     cdef int64_t message_size(self, object key, object value) except -1
 
-# The maximum size of a v2 batch of this one record.
+# Return the maximum size of a v2 batch that holds only this record.
 cdef int64_t most_of_one(object key, object value, object headers) except -1
 
 cdef enum:
-    NO_ROOM = 0     # put() returns the record's bytes otherwise
+    NO_ROOM = 0     # otherwise, put() returns the record's size

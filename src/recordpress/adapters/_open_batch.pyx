@@ -1,7 +1,7 @@
 """A batch that a client is filling, for magic 0, 1 and 2.
 
-Bytes, sizes and what may follow a record are by recordpress.record.encode; when a batch is full, is the client's own
-rule.
+recordpress.record.encode defines the bytes, the sizes and which record may follow; the client's own rule decides when a
+batch is full.
 """
 
 cimport cython
@@ -77,13 +77,13 @@ cdef class OpenBatch:
 
     @cython.critical_section
     cdef int start(self, Client client, int magic, int codec, int64_t batch_size) except -1:
-        """Return an empty batch of relative offsets, as producers send it."""
+        """Begin an empty batch with relative offsets, as producers send it."""
         if self.client is not None:  # another thread may be building it
             raise made_already(self)
         self.client = ready(client)
         self.batch_size = batch_size
         self.codec = codec
-        # of an unknown codec, header_size() needs to know only that it is one: finish() refuses it
+        # header_size() only needs to know that there is a codec; finish() rejects an unknown codec
         plain_options(&self.batch.encoder.options, magic, kafka_codecs(), codec, LEVEL_DEFAULT)
         self.batch.encoder.options.attributes = <short>(codec & RP_CODEC_MASK)
         batch_begin(&self.batch.encoder, 0)
@@ -91,30 +91,30 @@ cdef class OpenBatch:
         return 0
 
     cdef int64_t size_of_all(self) noexcept:
-        """Return the uncompressed bytes so far, which clients call the size of an open batch."""
+        """Return the size of the batch in bytes: uncompressed until it is built, as the clients define it."""
         if self.result is not None:
             return len(self.result)
         cdef const batch_options* o = &self.batch.encoder.options
         return <int64_t>(self.batch.records.size + (header_size(o) if o.magic == 2 else 0))
 
     def build(self):
-        """Return the batch as it is sent, compressed if there is a codec: a bytearray. It takes no more records."""
+        """Finish the batch, which then accepts no more records; return it, compressed by its codec, as a bytearray."""
         return self.finish()
 
     @cython.critical_section
     def size(self):
-        """Return the number of bytes so far, uncompressed."""
+        """Return the size of the batch in bytes: uncompressed until it is built."""
         return self.size_of_all()
 
     cdef bint fits(self, const rp_record* row, int64_t after) noexcept:
-        """Apply the rule of all builders but kafka-python's for v2: the first record always fits."""
+        """Apply the rule of all builders except kafka-python's builder for v2: the first record always fits."""
         return row.offset == 0 or after < self.batch_size
 
     cdef bint takes_compressed(self, size_t compressed) noexcept:
         return True
 
     cdef int64_t put(self, int64_t offset, int64_t timestamp, object key, object value, object headers) except -1:
-        """Append a record: its bytes, or NO_ROOM."""
+        """Append a record and return its size in bytes, or NO_ROOM."""
         cdef rp_record row
         row.offset, row.timestamp = offset, timestamp
         if bytes_field(key, &row.key) and bytes_field(value, &row.value):
@@ -122,7 +122,7 @@ cdef class OpenBatch:
         return self.put_views(&row, key, value, headers)
 
     cdef int64_t put_views(self, rp_record* row, object key, object value, object headers) except -1:
-        """Append a record whose key or value is not bytes, as put() does."""
+        """Append a record whose key or value is a buffer other than bytes, as put() does."""
         cdef record_views views
         memset(&views, 0, sizeof(record_views))
         try:
@@ -145,7 +145,7 @@ cdef class OpenBatch:
         if headers:
             self.encode(headers)
             row.headers.data, row.headers.size = self.headers.data, <int64_t>self.headers.size
-        # from here on no code of the caller runs
+        # no code of the caller runs after this line
         if self.client is None:
             raise not_made(self)
         if self.result is not None:
@@ -170,7 +170,7 @@ cdef class OpenBatch:
     @cython.critical_section
     cdef int64_t size_with(self, int64_t offset, int64_t timestamp, object key, object value,
                            object headers) except -1:
-        """Return the number of bytes that the record would take as the next one."""
+        """Return the number of bytes that the record would take if it were appended next."""
         cdef rp_record row
         row.offset, row.timestamp = offset, timestamp
         row.key.size, row.value.size = length_of(key), length_of(value)
@@ -192,7 +192,7 @@ cdef class OpenBatch:
 
     @cython.critical_section
     cdef bytearray finish(self):
-        """Return the batch as it is sent; from then on it takes no records."""
+        """Return the batch as it is sent; it accepts no records afterwards."""
         cdef pooled payload
         if self.client is None:
             raise not_made(self)
@@ -242,7 +242,7 @@ cdef class OpenBatch:
         cdef Py_ssize_t size = <Py_ssize_t>(header_size(&self.batch.encoder.options) + payload.size)
         cdef bytearray whole = PyByteArray_FromStringAndSize(NULL, size)
         if self.batch.encoder.records_count == 0:
-            self.batch.encoder.last_offset = 0  # an empty batch of a client has one offset
+            self.batch.encoder.last_offset = 0  # in the clients, an empty batch has one offset
         write_around(&self.batch.encoder, payload.data, payload.size, <unsigned char*>PyByteArray_AS_STRING(whole))
         pooled_free(&self.batch.records)
         pooled_free(&self.headers)
@@ -263,9 +263,9 @@ cdef class DefaultRecordMetadata:
     Attributes
     ----------
     offset, size, timestamp : int
-        Relative offset, bytes of the record before compression, ms.
+        Relative offset; size of the uncompressed record in bytes; timestamp in ms.
     crc : None
-        Records of v2 have none.
+        Always None: v2 records have no checksum.
 
     Examples
     --------
@@ -293,7 +293,7 @@ cdef class LegacyRecordMetadata:
     Attributes
     ----------
     offset, crc, size, timestamp : int
-        Offset, checksum and bytes of the message before compression, ms.
+        Offset; checksum; size of the uncompressed message in bytes; timestamp in ms.
 
     Examples
     --------
@@ -314,7 +314,7 @@ cdef class LegacyRecordMetadata:
 
 
 cdef class DefaultBuilder(OpenBatch):
-    """Builds a v2 batch."""
+    """Builder of a v2 batch."""
 
     cdef void become(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence) noexcept:
         self.batch.encoder.options.producer_id = producer_id
@@ -346,7 +346,7 @@ cdef class DefaultBuilder(OpenBatch):
 
 
 cdef class LegacyBuilder(OpenBatch):
-    """Builds messages of v0 or v1, in a wrapper if they are compressed."""
+    """Builder of v0 or v1 messages, in a wrapper if they are compressed."""
 
     @cython.critical_section
     cdef LegacyRecordMetadata add(self, int64_t offset, int64_t timestamp, object key, object value):

@@ -1,4 +1,4 @@
-"""Batches of columns for a client's producer, which both clients' senders share.
+"""Batches of columns for a client's producer, for the senders of both clients.
 
 ::
 
@@ -29,7 +29,7 @@ _CODECS: tuple[CompressionType, ...] = get_args(CompressionType)  # by id
 
 
 class PackedBatch:
-    """A finished v2 batch, whose producer the client's sender sets before it sends it for the first time."""
+    """A finished v2 batch; the client's sender sets its producer fields before it first sends the batch."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -43,7 +43,7 @@ class PackedBatch:
 class RowStream(NamedTuple):
     """Rows of a table for one partition, or without a key."""
 
-    partition: int | None  # None: each batch goes where the client's partitioner says
+    partition: int | None  # None: the client's partitioner chooses a partition for each batch
     table: pa.Table
     rows: pa.Array | None  # numbers of the table's rows; None: all of them
 
@@ -56,9 +56,9 @@ class SentBatch(NamedTuple):
     topic : str
     partition : int
     offset : int
-        Offset of its first record; -1 if the broker does not tell (acks=0).
+        Offset of its first record; -1 if the broker does not report it (acks=0).
     num_rows : int
-        Number of its records, whose offsets follow each other.
+        Number of its records, whose offsets are consecutive unless the client split the batch.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class SentBatch(NamedTuple):
 
 
 class QueuedBatch(NamedTuple):
-    """A batch that a client's sender has, and which rows of its stream it holds."""
+    """A batch that was passed to a client's sender, and the first of its rows in the stream."""
 
     batch: PackedBatch
     stream: RowStream
@@ -97,7 +97,7 @@ def offsets_of_rows(num_rows: int, written: Iterable[tuple[QueuedBatch, Iterable
 
 
 def producer_table(data: Any) -> pa.Table:
-    """Return what a producer writes of columns: key, value, headers, and a timestamp, which is now by default."""
+    """Return the columns that a producer writes: key, value, headers, and timestamp, which is now by default."""
     import pyarrow as pa
 
     table = pa.table(data)
@@ -123,7 +123,7 @@ def producer_table(data: Any) -> pa.Table:
 def streams_of(
     table: pa.Table, partition: int | None, partitions: Sequence[int], of_key: Callable[[bytes], int] | None
 ) -> list[RowStream]:
-    """Return the rows of each partition, in order; without `partition`, by the client's `of_key`, else by murmur2."""
+    """Return the rows of each partition, in order; `of_key`, or else murmur2, applies if `partition` is None."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

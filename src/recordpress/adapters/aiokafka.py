@@ -1,8 +1,8 @@
 """aiokafka's record classes and codec functions on recordpress: the same names, arguments and results.
 
-`install` puts them under the client, `uninstall` takes them out, `installed` does both around a block. Without that
-they can be used by themselves. Supported are aiokafka 0.12 to 0.14. Where aiokafka differs from Kafka, these do as
-Kafka does: the table is in docs/adapters.md.
+`install` puts them into the client, `uninstall` restores the client's own, and `installed` does both around a block.
+They also work without being installed. aiokafka 0.12 to 0.14 are supported. Where aiokafka differs from Kafka, they
+follow Kafka; docs/adapters.md has the table.
 
 Examples
 --------
@@ -100,7 +100,7 @@ __all__ = [
 ]
 
 ControlRecord = _control.ControlRecord
-"""Version and type of a control record, by its key; aiokafka's own class."""
+"""Version and type of a control record, from its key; aiokafka's own class."""
 
 ABORT_MARKER = _control.ABORT_MARKER
 """Control record of an aborted transaction; aiokafka's own class."""
@@ -155,40 +155,40 @@ def columns(
 ) -> ColumnsReader:
     """Consume records as Arrow columns, without an object per record.
 
-    The consumer stays what it is: its group, assignment, positions, seeks, pauses, isolation level, `check_crcs` and
+    The consumer works as before: its group, assignment, positions, seeks, pauses, isolation level, `check_crcs` and
     `max_poll_records` apply as for `getmany`. Its position moves when an item is returned, and a commit includes the
-    items that were returned. Records are decoded in a worker thread, while the consumer fetches the next ones. Items
-    and messages of `getone` or `getmany` can be taken in turns from one consumer.
+    items that were returned. A worker thread decodes records while the consumer fetches more. Reading items can
+    alternate with calls to `getone` or `getmany` on the same consumer.
 
     Parameters
     ----------
     consumer : AIOKafkaConsumer
         A started consumer without deserializers.
     columns : sequence of str, optional
-        Columns of the items, as for `recordpress.read_columns`, and ``topic`` and ``partition``, which come first by
-        default.
+        Columns of the items: any columns of `recordpress.read_columns`, and ``topic`` and ``partition``, which come
+        first by default.
     max_bytes : int, optional
-        Stored bytes of the batches in one item; at least one batch is returned. By default, an item has all records
-        that were fetched.
+        Maximum stored size of the batches in one item; at least one batch is returned. By default, an item has all
+        records that were fetched.
     timeout_ms : int, optional
-        The iteration ends if no records arrive for so many milliseconds. By default, it waits for them.
+        Milliseconds without records after which the iteration ends. By default, it waits for records.
     by_partition : bool
-        The items are dicts of columns by TopicPartition, as `getmany` returns messages.
+        Return items as dicts of columns by TopicPartition, as `getmany` returns messages.
     binary_type, timestamp_unit
         As for `recordpress.read_columns`.
 
     Returns
     -------
     ColumnsReader
-        An asynchronous iterator of `recordpress.Columns`, each of which has rows. It ends when the consumer is stopped.
+        An asynchronous iterator over `recordpress.Columns` that have rows. It ends when the consumer is stopped.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
         The consumer has a deserializer, or another argument is not accepted.
     KafkaError
-        From the iterator: the errors of `getmany`. A damaged batch is a CorruptRecordException, raised after the rows
-        before it; the position stays there, and the next item raises it again.
+        From the iterator: the errors of `getmany`. A damaged batch raises CorruptRecordException after the rows before
+        it were returned; the position stays at the batch, and the next item raises the error again.
 
     Examples
     --------
@@ -229,10 +229,10 @@ async def send_columns(
 ) -> SentColumns:
     """Produce Arrow columns, without an object per record.
 
-    The rows become record batches, compressed in worker threads with the producer's codec, and are given to the
-    producer's own sender by `send_batch`. Order, retries, request time-outs, idempotence and transactions are the
-    client's. The call returns when the producer has taken all batches; while a partition's previous batch waits to be
-    sent, it waits.
+    The rows become record batches, compressed in worker threads with the producer's codec; `send_batch` passes them to
+    the producer's own sender. The client handles order, retries, request time-outs, idempotence and transactions. The
+    call returns when the producer has accepted all batches; while a partition's previous batch waits to be sent, the
+    call waits too.
 
     Parameters
     ----------
@@ -240,22 +240,22 @@ async def send_columns(
         A started producer without serializers.
     topic : str
     table : object with ``__arrow_c_array__`` or ``__arrow_c_stream__``
-        Columns ``key``, ``value``, ``headers`` and ``timestamp``, as for `recordpress.write_columns`. Without a
-        timestamp, it is now. Other columns of `columns()` and `recordpress.read_columns`, such as ``offset``, are not
-        written. Needs pyarrow.
+        Columns ``key``, ``value``, ``headers`` and ``timestamp``, as for `recordpress.write_columns`. A missing
+        timestamp is set to the current time. Other columns of `columns()` and `recordpress.read_columns`, such as
+        ``offset``, are not written. Needs pyarrow.
     partition : int, optional
-        The partition of all rows. By default, that of each row's key, by murmur2 as in the producer's default
-        partitioner, or by the producer's own partitioner. Rows without a key go where the partitioner says, batch by
-        batch.
+        The partition of all rows. By default, it is chosen by each row's key: with murmur2 as in the producer's default
+        partitioner, or with the producer's own partitioner. For rows without a key, the partitioner chooses a
+        partition for each batch.
     level : int, optional
         Compression level; the default is that of Kafka's producer.
     batch_bytes : int, optional
-        The most bytes of a batch, compressed; the default and maximum is the producer's `max_request_size`.
+        Maximum compressed size of a batch, in bytes; the default and maximum is the producer's `max_request_size`.
 
     Returns
     -------
     SentColumns
-        ``await sent.batches()`` waits until all is written, and returns the offset of each batch; ``await
+        ``await sent.batches()`` waits until all batches are written, and returns them with their offsets; ``await
         sent.offsets()`` returns the offset of each row.
 
     Raises
@@ -263,9 +263,9 @@ async def send_columns(
     InvalidArgumentError, ArgumentTypeError
         The producer has a serializer, or an argument is not accepted.
     RecordTooLargeError
-        A record does not fit into a batch. Rows before it may have been sent.
+        A record does not fit into a batch. Earlier rows may have been sent.
     KafkaError
-        The errors of `send_batch`, such as KafkaTimeoutError while the queue stays full. Rows before it may have been
+        The errors of `send_batch`, such as KafkaTimeoutError if the queue remains full. Earlier rows may have been
         sent.
 
     Examples

@@ -1,8 +1,8 @@
 """kafka-python's record classes and codec functions on recordpress: the same names, arguments and results.
 
-`install` puts them under the client, `uninstall` takes them out, `installed` does both around a block. Without that
-they can be used by themselves. Supported is kafka-python 3.0. Where kafka-python differs from Kafka, these do as Kafka
-does: the table is in docs/adapters.md.
+`install` puts them into the client, `uninstall` restores the client's own, and `installed` does both around a block.
+They also work without being installed. kafka-python 3.0 is supported. Where kafka-python differs from Kafka, they
+follow Kafka; docs/adapters.md has the table.
 
 Examples
 --------
@@ -107,15 +107,15 @@ class DefaultRecord(_kafka_python.DefaultRecord, _abc.ABCRecord):
     Attributes
     ----------
     size_in_bytes : int
-        Bytes of the whole record, its length field included (DefaultRecord.sizeInBytes).
+        Size of the whole record in bytes, including its length field (DefaultRecord.sizeInBytes).
     offset, timestamp, timestamp_type : int
         Timestamp in ms; type 0 CreateTime, 1 LogAppendTime.
     key, value : bytes | None
-        Made when first read.
+        Created when first read.
     headers : list[tuple[str, bytes | None]]
-        Made when first read; bytes of a key that are not UTF-8 become U+FFFD, as in Java.
+        Created when first read; bytes of a key that are not UTF-8 become U+FFFD, as in Java.
     checksum : None
-        Records of v2 have none.
+        Always None: v2 records have no checksum.
 
     Examples
     --------
@@ -133,9 +133,9 @@ class ControlRecord(_kafka_python.ControlRecord, DefaultRecord):
     Attributes
     ----------
     offset, version, type : int
-        Version and type as the key has them.
+        Version and type from the record's key.
     abort, commit : bool
-        Types 0 and 1.
+        True for type 0 and type 1, respectively.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class LegacyRecord(_kafka_python.LegacyRecord, _abc.ABCRecord):
     timestamp, timestamp_type : int | None
         None in v0.
     key, value : bytes | None
-        Made when first read.
+        Created when first read.
     headers : list
         Empty.
 
@@ -177,13 +177,13 @@ class DefaultRecordBatch(_kafka_python.DefaultRecordBatch, _default.DefaultRecor
     ----------
     base_offset, last_offset, next_offset, last_offset_delta, size_in_bytes, leader_epoch, magic, crc, attributes : int
     compression_type, timestamp_type : int
-        As the attributes have them.
+        Codec id and timestamp type from the attributes.
     first_timestamp, max_timestamp : int
         ms since 1970.
     producer_id, producer_epoch, base_sequence, last_sequence : int
-        -1 for none.
+        -1 if not set.
     records_count : int
-        As the header has it.
+        Number of records according to the header.
     is_transactional, is_control_batch, has_sequence : bool
 
     Examples
@@ -199,12 +199,12 @@ class DefaultRecordBatch(_kafka_python.DefaultRecordBatch, _default.DefaultRecor
 
 
 class LegacyRecordBatch(_kafka_python.LegacyRecordBatch, _abc.ABCRecordBatch, _legacy.LegacyRecordBase):
-    """Message of v0 or v1, alone or a wrapper of compressed messages.
+    """Message of v0 or v1: a single message, or a wrapper of compressed messages.
 
     Attributes
     ----------
     base_offset, size_in_bytes, magic, compression_type : int
-        The offset is that of the last message in a wrapper.
+        The base offset of a wrapper is the offset of its last message.
     timestamp_type : int | None
         None in v0.
 
@@ -228,7 +228,7 @@ class MemoryRecords(_kafka_python.MemoryRecords, _abc.ABCRecords):
     owner : bytes
         The record set.
     position : int
-        Bytes before the next entry.
+        Position of the next entry, in bytes.
 
     Examples
     --------
@@ -250,7 +250,7 @@ class DefaultRecordBatchBuilder(
     Attributes
     ----------
     producer_id, producer_epoch, base_sequence : int
-        -1 for none.
+        -1 if not set.
 
     Examples
     --------
@@ -397,22 +397,22 @@ def poll_columns(
 ) -> Columns | dict[_TopicPartition, Columns]:
     """Poll a consumer for Arrow columns, without an object per record.
 
-    This calls `consumer.poll`, so that all of its rules apply: group, assignment, positions, commits, seeks, pauses,
-    isolation level, `check_crcs`, metrics. Calls of `poll` and `poll_columns` can be mixed.
+    This calls `consumer.poll`, so all of its rules apply: group, assignment, positions, commits, seeks, pauses,
+    isolation level, `check_crcs`, metrics. Calls to `poll` and `poll_columns` can be mixed.
 
     Parameters
     ----------
     consumer : KafkaConsumer
         A consumer without deserializers.
     timeout_ms : int
-        Milliseconds to wait for records if none were fetched yet.
+        Milliseconds to wait for records if none have been fetched yet.
     max_bytes : int, optional
-        Stored bytes of the batches in the result; at least one batch is returned. By default, there is no limit.
+        Maximum stored size of the result's batches; at least one batch is returned. The default is unlimited.
     columns : sequence of str, optional
-        Columns of the result, as for `recordpress.read_columns`, and ``topic`` and ``partition``, which come first by
-        default.
+        Columns of the result: any columns of `recordpress.read_columns`, and ``topic`` and ``partition``, which come
+        first by default.
     max_records : int, optional
-        The most rows; the default is the consumer's `max_poll_records`, whose default of 500 is small for columns.
+        Maximum number of rows. Default: the consumer's `max_poll_records`, whose default of 500 is small for columns.
     by_partition : bool
         Return a dict of columns by TopicPartition, as `poll` returns messages.
     binary_type, timestamp_unit
@@ -421,19 +421,19 @@ def poll_columns(
     Returns
     -------
     Columns or dict of Columns by TopicPartition
-        Without rows, or empty, if no records arrived in time.
+        If no records arrive in time: columns without rows, or an empty dict.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
         The consumer has a deserializer, or another argument is not accepted.
     KafkaError
-        The errors of `poll`. A damaged batch is a CorruptRecordError, raised after the rows before it; the position
-        stays there, and the next call raises it again.
+        The errors of `poll`. A damaged batch raises CorruptRecordError after the rows before it were returned; the
+        position stays at the batch, and the next call raises the error again.
 
     Notes
     -----
-    The client's metrics count stored bytes of columns, and bytes of decompressed records of messages.
+    The client's metrics count stored bytes for columns, and decompressed record bytes for messages.
 
     Examples
     --------
@@ -475,9 +475,9 @@ def send_columns(
     """Produce Arrow columns, without an object per record.
 
     The rows become record batches, compressed with the producer's codec, and go into the queue of the producer's own
-    sender. Order, retries, time-outs, idempotence and transactions are the client's, and so is the split of a batch
-    that the broker refuses for its size. The call returns when the last batch is in the queue. While several batches
-    wait there, the call waits, up to the producer's `max_block_ms`.
+    sender. The client handles order, retries, time-outs, idempotence and transactions, and splits a batch that the
+    broker rejects for its size. The call returns when the last batch is in the queue. While several batches wait
+    there, the call waits too, for at most the producer's `max_block_ms`.
 
     Parameters
     ----------
@@ -485,32 +485,32 @@ def send_columns(
         A producer without serializers.
     topic : str
     table : object with ``__arrow_c_array__`` or ``__arrow_c_stream__``
-        Columns ``key``, ``value``, ``headers`` and ``timestamp``, as for `recordpress.write_columns`. Without a
-        timestamp, it is now. Other columns of `poll_columns` and `recordpress.read_columns`, such as ``offset``, are
-        not written. Needs pyarrow.
+        Columns ``key``, ``value``, ``headers`` and ``timestamp``, as for `recordpress.write_columns`. A missing
+        timestamp is set to the current time. Other columns of `poll_columns` and `recordpress.read_columns`, such as
+        ``offset``, are not written. Needs pyarrow.
     partition : int, optional
-        The partition of all rows. By default, that of each row's key, by murmur2 as in the producer's default
-        partitioner, or by the producer's own partitioner. Rows without a key go where the partitioner says, batch by
-        batch.
+        The partition of all rows. By default, it is chosen by each row's key: with murmur2 as in the producer's default
+        partitioner, or with the producer's own partitioner. For rows without a key, the partitioner chooses a
+        partition for each batch.
     level : int, optional
         Compression level; the default is that of Kafka's producer.
     batch_bytes : int, optional
-        The most bytes of a batch, compressed; the default and maximum is the producer's `max_request_size`.
+        Maximum compressed size of a batch, in bytes; the default and maximum is the producer's `max_request_size`.
 
     Returns
     -------
     SentColumns
-        ``sent.batches()`` waits until all is written, and returns the offset of each batch; ``sent.offsets()`` returns
-        the offset of each row.
+        ``sent.batches()`` waits until all batches are written, and returns them with their offsets; ``sent.offsets()``
+        returns the offset of each row.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
         The producer has a serializer, or an argument is not accepted.
     RecordTooLargeError
-        A record does not fit into a batch. Rows before it may have been sent.
+        A record does not fit into a batch. Earlier rows may have been sent.
     KafkaError
-        KafkaTimeoutError if the queue stays full, or another error of `send`.
+        KafkaTimeoutError if the queue remains full, or another error of `send`.
 
     Examples
     --------
