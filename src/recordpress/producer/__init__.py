@@ -1,11 +1,11 @@
-"""The rules of Kafka's producers: partitions of records, filling of batches, and splits of batches that are too large.
+"""The rules of Kafka's producers: choosing partitions, filling batches, and splitting batches that are too large.
 
 ::
 
     key ──► partition          _murmur2
-    record ──► batch           _filling       by the size that _estimator expects of it
-    batch ──► answer           _accumulator   in order, again, or in parts (_parts); _answers, _errors; _metrics counts
-    records ──► batches        _packing       as large as a limit allows, compressed
+    record ──► batch           _filling       by the compressed size that _estimator expects
+    batch ──► answer           _accumulator   in order, retried, or split (_parts); _answers, _errors; _metrics counts
+    records ──► batches        _packing       compressed, and as large as a limit allows
 
 Names follow Kafka's `producer/internals` package.
 """

@@ -35,7 +35,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def exclusive(method: Method) -> Method:
-    """Give the method the accumulator to itself: another call raises InUseError. It must not call callbacks."""
+    """Reserve the accumulator for the method: other calls raise InUseError. The method must not call callbacks."""
 
     @functools.wraps(method)
     def called(self: BatchFiller, *args: Any, **kwargs: Any) -> Any:
@@ -51,58 +51,58 @@ def exclusive(method: Method) -> Method:
 class BatchAccumulator(BatchFiller):
     """Kafka's producer without network, threads and clock: it fills batches and decides which to send next.
 
-    `append` fills batches by Kafka's rules; `drain` closes and returns ready batches; `complete` takes the answer
-    to one: it calls the records' callbacks, puts the batch back for another attempt, or splits it when it was too large
-    (MESSAGE_TOO_LARGE) and puts the parts in its place. `run` and `run_async` do the two for a function that sends.
+    `append` fills batches by Kafka's rules; `drain` closes and returns ready batches; `complete` acts on the answer to
+    a batch: it calls the records' callbacks, queues the batch for another attempt, or splits it if it was too large
+    (MESSAGE_TOO_LARGE) and queues the parts. `run` and `run_async` do all this around a function that sends.
 
     Parameters
     ----------
     batch_size : int
-        ``batch.size`` in bytes; 0: one record per batch.
+        ``batch.size`` in bytes; 0 means one record per batch.
     compression_type : str
     level : int | None
         ``compression.<codec>.level``
     linger_ms : int
-        ``linger.ms``: how long a batch that is not full waits.
+        ``linger.ms``: milliseconds that a batch waits if it is not full.
     magic : int
         2, or 0 or 1 for old brokers.
     max_request_size : int
-        ``max.request.size``: maximum number of bytes that one record may take, uncompressed, and that one `drain`
-        gives; a single batch may be larger.
+        ``max.request.size``: maximum uncompressed size of one record in bytes, and maximum size of the batches that one
+        `drain` returns; a single batch may be larger.
     estimator : CompressionRatioEstimator | None
-        None: a new one.
+        None means a new estimator.
     producer_id, producer_epoch : int
-        Of an idempotent producer, -1: none. Its batches get sequences when they are drained.
+        Id and epoch of an idempotent producer, or -1. Its batches get sequences when they are drained.
     is_transactional : bool
     max_in_flight : int
-        Batches of one partition that may wait for their answers at a time. Without a producer id, attempts of more
-        than one may change their order.
+        Maximum number of a partition's batches that wait for answers at a time. Without a producer id, retries may
+        change the order of batches if more than one is in flight.
     retries, retry_backoff_ms, retry_backoff_max_ms, delivery_timeout_ms : int
-        As the settings of these names. The time between attempts doubles, without Kafka's random part.
+        As the producer's settings of the same names. The time between attempts doubles, without Kafka's random part.
     split_in_half : bool
-        Halve a batch that is too large by its number of records if it fits `batch_size`. Kafka sends such a batch once
-        more as it is, and then fills parts for half of its size.
+        Divide the records of a batch that is too large into halves, if all of them fit `batch_size`. Kafka first sends
+        such a batch again, unchanged, and then fills parts up to half its size.
     codecs : CodecRegistry | None
         Codec plug-ins in addition to Kafka's.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument that is out of range or of another type.
+        An argument is out of range or has the wrong type.
 
     Notes
     -----
-    Nothing here reads a clock: each call takes `now_ms`, on a clock of the caller's. Where all of them omit it,
-    lingering and waiting between attempts play no part.
+    Nothing here reads a clock: each call takes `now_ms`, from the caller's clock. If all calls omit it, no time passes:
+    a batch that lingers is only ready once it is full or flushed, and a batch that waits for another attempt never is.
 
-    RECORD_LIST_TOO_LARGE (18) does not split a batch, nor does an error of a batch of one record: its callbacks get
-    the error. A batch is split into parts for `batch_size`, and a part for half of its size, but at least for its
-    largest record. A part that cannot become smaller is sent again after `retry_backoff_ms`, until its delivery time
-    is over.
+    RECORD_LIST_TOO_LARGE (18) does not split a batch, nor does an error of a batch of one record: the callbacks are
+    called with the error. A batch is split into parts of up to `batch_size`, and a part into parts of up to half its
+    size, or the size of its largest record. A part that cannot become smaller is sent again after `retry_backoff_ms`,
+    until its delivery time is over.
 
     Examples
     --------
-    Batches go to the rules of a broker that takes at most 500 bytes:
+    Check the batches by the rules of a broker that accepts batches of at most 500 bytes:
 
     >>> import recordpress
     >>> log = recordpress.broker.PartitionLog(broker_version="4.4", topic_config={"max.message.bytes": 500})
@@ -162,7 +162,7 @@ class BatchAccumulator(BatchFiller):
         if self.producer_id >= 0 and magic != 2:
             raise InvalidArgumentError("a producer_id needs magic 2", field="producer_id")
 
-    # --- what waits ------------------------------------------------------------------------------------------------
+    # --- batches that wait -----------------------------------------------------------------------------------------
 
     @property
     def undrained(self) -> int:
@@ -176,13 +176,13 @@ class BatchAccumulator(BatchFiller):
 
     @exclusive
     def ready(self, now_ms: int = 0, *, flush: bool = False) -> list[tuple[str, int]]:
-        """Return the partitions with a batch for `drain`.
+        """Return the partitions that have a batch for `drain`.
 
         Parameters
         ----------
         now_ms : int
         flush : bool
-            Batches that are not full are ready, too.
+            Treat batches that are not full as ready, too.
 
         Returns
         -------
@@ -202,7 +202,7 @@ class BatchAccumulator(BatchFiller):
 
     @exclusive
     def next_ready_ms(self, now_ms: int = 0) -> int | None:
-        """Return the ms until a batch is ready if nothing is appended; None if no batch waits.
+        """Return the milliseconds until a batch is ready if nothing is appended; None if no batch waits.
 
         Examples
         --------
@@ -239,8 +239,8 @@ class BatchAccumulator(BatchFiller):
         return left == 0 or flush or self._closed or len(queue.batches) > 1 or queue.batches[0].is_full
 
     def _must_wait(self, queue: PartitionQueue) -> bool:
-        """Return whether a partition must wait for a retried batch, which goes alone
-        (shouldStopDrainBatchesForPartition)."""
+        """Return whether a partition must wait for answers: too many batches are in flight, or batches before a retried
+        batch (shouldStopDrainBatchesForPartition)."""
         state, first = self._state_of(queue.topic, queue.partition), queue.batches[0]
         if len(state.sent) >= self.max_in_flight:
             return True
@@ -255,15 +255,15 @@ class BatchAccumulator(BatchFiller):
     # --- out -------------------------------------------------------------------------------------------------------
 
     def drain(self, now_ms: int = 0, *, flush: bool = False) -> list[ProducerBatch]:
-        """Close the ready batches and return them: at most one per partition, and `max_request_size` in all.
+        """Close the ready batches and return them: at most one per partition, and `max_request_size` bytes in all.
 
-        Each stays in flight until `complete` has its answer. The partitions take turns.
+        Each batch is in flight until `complete` receives its answer. The partitions take turns.
 
         Parameters
         ----------
         now_ms : int
         flush : bool
-            Batches that are not full are ready, too.
+            Treat batches that are not full as ready, too.
 
         Returns
         -------
@@ -287,7 +287,7 @@ class BatchAccumulator(BatchFiller):
         given: list[ProducerBatch] = []
         size = 0
         keys = list(self._queues)
-        at = first = self._drained_last  # where the call before ended (drainBatchesForOneNode)
+        at = first = self._drained_last  # where the previous call ended (drainBatchesForOneNode)
         for turn in range(len(keys)):
             at = (first + turn) % len(keys)
             queue = self._queues[keys[at]]
@@ -316,7 +316,7 @@ class BatchAccumulator(BatchFiller):
             batch._set_producer(self.producer_id, self.producer_epoch, state.next_sequence, self.is_transactional)
             state.next_sequence = sequence_after(state.next_sequence, batch.records_count)
         if not batch.is_closed:
-            batch._close()  # nothing has changed but the sequence if this is interrupted: it is given once
+            batch._close()  # if this is interrupted, only the sequence has changed, which is set once
         if batch.base_sequence >= 0 and batch not in state.tracked:
             state.tracked.append(batch)
         state.sent.append(queue.pop_front())
@@ -334,8 +334,8 @@ class BatchAccumulator(BatchFiller):
         ----------
         batch : ProducerBatch
         answer : ProduceAnswer | Verdict | int | None
-            Anything with `error_code`, `base_offset` and what else ProduceAnswer has; an error code alone; or None:
-            there is no answer (acks=0), which counts as stored.
+            An object with `error_code` and, optionally, other attributes of ProduceAnswer; an error code; or None if
+            the broker sends no answer (acks=0), which counts as stored.
         now_ms : int
 
         Raises
@@ -343,7 +343,7 @@ class BatchAccumulator(BatchFiller):
         InvalidArgumentError
             The batch is not in flight.
         Exception
-            What a callback raised, after all of them were called; several in an ExceptionGroup.
+            An error of a callback, raised after all callbacks were called; several errors in an ExceptionGroup.
 
         Examples
         --------
@@ -368,7 +368,7 @@ class BatchAccumulator(BatchFiller):
             )
         code = Errors.NETWORK_EXCEPTION if answer.error_code is None else answer.error_code
         state.sent.remove(batch)
-        whole = batch.magic == 2 or self.compression_type != "none"  # else each record is a separate entry
+        whole = batch.magic == 2 or self.compression_type != "none"  # otherwise each record is a separate entry
         if code == Errors.MESSAGE_TOO_LARGE and batch.records_count > 1 and whole:
             self._split(batch, state, now_ms)
         elif code not in (0, Errors.DUPLICATE_SEQUENCE_NUMBER) and self._may_retry(batch, state, code, now_ms):
@@ -388,7 +388,7 @@ class BatchAccumulator(BatchFiller):
         if self._timed_out(batch, now_ms) or batch.attempts >= self.retries:
             return False
         if code == Errors.OUT_OF_ORDER_SEQUENCE_NUMBER and batch.base_sequence >= 0:
-            # one before it failed or waits for another attempt: this one had no chance (TransactionManager.canRetry)
+            # an earlier batch failed or is to be retried, so this one had to fail (TransactionManager.canRetry)
             return batch.base_sequence != sequence_after(state.last_acked_sequence, 1)
         return is_retriable(code)
 
@@ -411,14 +411,14 @@ class BatchAccumulator(BatchFiller):
         queue.push_front(at, batch)
 
     def _split(self, batch: ProducerBatch, state: Partition, now_ms: int) -> None:
-        """Split a batch and queue its splits (RecordAccumulator.splitAndReenqueue)."""
+        """Split a batch and queue its parts (RecordAccumulator.splitAndReenqueue)."""
         self.estimator.set_estimation(batch.topic, self.compression_type, max(1.0, batch.compression_ratio))
         parts = parts_of(self, batch, self.split_in_half)
         if batch.is_split and len(parts) == 1:  # Kafka sends it again and again, without a pause
             parts[0].attempts = batch.attempts + 1
             parts[0]._last_attempt_ms = now_ms
         number_parts(parts, batch)
-        if batch.base_sequence >= 0:  # the parts take its place among batches with sequences
+        if batch.base_sequence >= 0:  # the parts take the batch's place among batches with sequences
             at = state.tracked.index(batch)
             state.tracked[at : at + 1] = parts
         for part in reversed(parts):
@@ -428,7 +428,7 @@ class BatchAccumulator(BatchFiller):
         self._metrics.split()
 
     def _adjust_sequences(self, failed: ProducerBatch, state: Partition) -> None:
-        """Give later batches the sequences of a batch that was not stored (adjustSequencesDueToFailedBatch)."""
+        """Lower the sequences of the batches after a batch that was not stored (adjustSequencesDueToFailedBatch)."""
         if failed.base_sequence < 0:
             return
         state.tracked.remove(failed)
@@ -438,7 +438,7 @@ class BatchAccumulator(BatchFiller):
                 sequence = sequence_after(batch.base_sequence, -failed.records_count)
                 batch._reset_sequence(sequence, with_sequence(batch, sequence) if batch.is_closed else None)
 
-    # --- the end of batches that nobody answers ---------------------------------------------------------------------
+    # --- the end of batches without an answer -----------------------------------------------------------------------
 
     def expire(self, now_ms: int = 0) -> int:
         """Fail the batches that have waited for longer than `delivery_timeout_ms`; `drain` also does this.
@@ -446,7 +446,7 @@ class BatchAccumulator(BatchFiller):
         Returns
         -------
         int
-            How many they are.
+            Number of failed batches.
 
         Examples
         --------
@@ -470,12 +470,12 @@ class BatchAccumulator(BatchFiller):
         return self._drop(expired, Errors.REQUEST_TIMED_OUT, why, "FAILED")
 
     def abort(self) -> int:
-        """Drop all batches, including those in flight: their callbacks get a ProduceError.
+        """Drop all batches, including those in flight: their callbacks are called with a ProduceError.
 
         Returns
         -------
         int
-            How many they are.
+            Number of dropped batches.
 
         Examples
         --------
@@ -510,7 +510,7 @@ class BatchAccumulator(BatchFiller):
         return calls
 
     def close(self) -> None:
-        """Accept no more records: all waiting batches become ready.
+        """Accept no more records, and make all waiting batches ready.
 
         Examples
         --------
@@ -532,15 +532,15 @@ class BatchAccumulator(BatchFiller):
         Parameters
         ----------
         send : callable
-            ``send(batch)`` returns what `complete` takes as an answer.
+            ``send(batch)`` returns an answer for `complete`.
         now_ms : int
         flush : bool
-            Batches that are not full go, too.
+            Send batches that are not full, too.
 
         Raises
         ------
         Exception
-            What `send` or a callback raised. A batch whose `send` raised, and later ones, wait again.
+            An error of `send` or a callback. The batch that `send` failed for, and later batches, are queued again.
 
         Examples
         --------
@@ -568,7 +568,7 @@ class BatchAccumulator(BatchFiller):
                     raise
 
     async def run_async(self, send: SendLater, now_ms: int = 0, *, flush: bool = False) -> None:
-        """Run the accumulator with a coroutine function: the batches of one `drain` are sent together.
+        """Run the accumulator with a coroutine function: the batches of one `drain` are sent concurrently.
 
         Examples
         --------
@@ -605,14 +605,14 @@ class BatchAccumulator(BatchFiller):
                 self._put_back(batch, now_ms)
 
     def metrics(self) -> dict[str, float]:
-        """Return the counts since the start, by Kafka's names (KIP-126).
+        """Return the counts since the start, under Kafka's names (KIP-126).
 
         Returns
         -------
         dict
             ``batch-split-total``; ``batch-split-rate`` per second of the time given by `now_ms`;
-            ``compression-rate-avg``, compressed by uncompressed bytes; ``batch-size-avg`` and ``batch-size-max`` in
-            bytes. NaN where nothing was counted.
+            ``compression-rate-avg``, compressed divided by uncompressed bytes; ``batch-size-avg`` and
+            ``batch-size-max`` in bytes. NaN if nothing was counted.
 
         Examples
         --------

@@ -22,9 +22,9 @@ class RecordMetadata(NamedTuple):
     topic : str
     partition : int
     offset : int
-        -1 where the answer had none.
+        -1 if the answer has no offset.
     timestamp : int
-        ms: the record's, or the broker's append time.
+        In ms: the record's timestamp, or the broker's append time.
 
     Examples
     --------
@@ -40,17 +40,17 @@ class RecordMetadata(NamedTuple):
 
 
 class ProduceAnswer(NamedTuple):
-    """Part of a broker's answer to a batch that a producer acts on.
+    """The fields that a producer uses of a broker's answer to a batch.
 
     Attributes
     ----------
     error_code : int | None
-        Kafka's code, 0: stored. None: the connection was closed.
+        Kafka's code: 0 if the batch was stored. None if the connection was closed.
     base_offset : int
     log_append_time : int
-        ms; -1 unless the topic is LogAppendTime.
+        In ms; -1 unless the topic uses LogAppendTime.
     record_errors : sequence of (int, str | None)
-        Records that fail, by their index in the batch.
+        Index in the batch, and message, of each rejected record.
     error_message : str | None
 
     Examples
@@ -91,7 +91,7 @@ def answer_of(answer: Any) -> ProduceAnswer:
 
 
 def errors_of(batch: ProducerBatch, code: int, answer: ProduceAnswer) -> Callable[[int], ProduceError]:
-    """Return the error of each record (Sender.failBatch)."""
+    """Return a function that returns the error of a record, by its index in the batch (Sender.failBatch)."""
     whole = f"{name_of(code)}: {answer.error_message or 'the broker rejected the batch'}"
     named = dict(answer.record_errors)
     if not named:
@@ -114,7 +114,7 @@ def timestamps_of(batch: ProducerBatch, log_append_time: int, codecs: Any) -> Se
     return [record.timestamp for entry in batches for record in entry]
 
 
-Call = tuple[Callable[..., Any], RecordMetadata | None, ProduceError | None]  # of a record's callback
+Call = tuple[Callable[..., Any], RecordMetadata | None, ProduceError | None]  # a record's callback, its arguments
 
 
 def succeeded(batch: ProducerBatch, answer: ProduceAnswer, codecs: Any) -> list[Call]:
@@ -151,7 +151,7 @@ def call_all(calls: Iterable[Call]) -> None:
 
 
 def call_each(batches: Sequence[list[Call]]) -> int:
-    """Call the callbacks of each batch, and then raise their errors; return their number."""
+    """Call the callbacks of each batch, and then raise their errors; return the number of batches."""
     failures: list[BaseException] = []
     for calls in batches:
         try:

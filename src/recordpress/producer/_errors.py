@@ -11,8 +11,8 @@ class ProduceError(RecordpressError):
 
     Remedy
     ------
-    The message begins with Kafka's name of the code, and continues with the finding of the broker or the accumulator.
-    Without a code the batch was refused because of other records in it, or aborted: append the record again.
+    The message begins with Kafka's name for the code, followed by what the broker or the accumulator found. Without a
+    code, the batch was rejected because of other records in it, or was aborted: append the record again.
 
     Examples
     --------
@@ -27,8 +27,8 @@ class ProduceError(RecordpressError):
 
 
 class RecordTooLargeError(ProduceError):
-    """A record is larger than `max_request_size` or than a limit allows alone: nothing was sent (Kafka's
-    RecordTooLargeException).
+    """A record is larger than `max_request_size`, or a batch of it alone exceeds a limit: the record was not sent
+    (Kafka's RecordTooLargeException).
 
     Remedy
     ------

@@ -5,7 +5,7 @@ from recordpress.codecs.codec cimport CODEC_IDS
 
 cdef class TopicRatios:
     cdef float by_id[CODEC_IDS]
-    cdef dict by_name           # of plug-ins, once there is one
+    cdef dict by_name           # ratios of plug-ins; None before the first
 
     cdef void start_again(self) noexcept
     cdef float get(self, int id, object name) except? -1
@@ -19,5 +19,5 @@ cdef class CompressionRatioEstimator:
     cdef TopicRatios ratios_of(self, object topic)
 
 
-# The estimate after a batch had the ratio `observed`.
+# Return the estimate after a batch with the ratio `observed`.
 cdef float updated(float estimate, float observed) noexcept nogil

@@ -1,6 +1,6 @@
-"""How a producer guesses the compressed size of what it has not compressed yet (CompressionRatioEstimator, KIP-126).
+"""A producer's estimates of the size of records that it has not compressed yet (CompressionRatioEstimator, KIP-126).
 
-All numbers are float32, step by step, as in Java: another rounding would move the border of a batch by a record.
+All numbers are float32 in every step, as in Java: other rounding could move the end of a batch by a record.
 """
 
 cimport cython
@@ -14,8 +14,8 @@ from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef:
     float INITIAL = 1.0             # CompressionType.rate, of every codec
-    float IMPROVING_STEP = 0.005    # the most that one batch lowers an estimate by
-    float DETERIORATE_STEP = 0.05   # the least that one batch raises it by
+    float IMPROVING_STEP = 0.005    # maximum by which one batch lowers an estimate
+    float DETERIORATE_STEP = 0.05   # minimum by which one batch raises an estimate
 
 
 cdef float updated(float estimate, float observed) noexcept nogil:
@@ -34,7 +34,7 @@ cdef double number_given(object value, str name) except? -1:
         raise ArgumentTypeError(f"{name} must be a float, not {type(value).__name__}", field=name)
     try:
         return float(value)
-    except TypeError as error:  # a NumPy array has a __float__, but only one of a single number can use it
+    except TypeError as error:  # a NumPy array has a __float__, which fails unless the array has a single number
         raise ArgumentTypeError(f"{name} must be a float: {error}", field=name) from error
     except OverflowError as error:
         raise InvalidArgumentError(f"{name} must be a float: {error}", field=name) from error
@@ -57,7 +57,7 @@ cdef inline object name_of(int id, object compression_type):
 
 
 cdef class TopicRatios:
-    """The estimates of one topic, by codec: id, or name of a plug-in."""
+    """The estimates of one topic, by the id of a codec or the name of a plug-in."""
 
     def __cinit__(self):
         self.start_again()
@@ -89,11 +89,11 @@ cdef class CompressionRatioEstimator:
 
     The compression ratio that a producer expects, per topic and codec (KIP-126).
 
-    A ratio is compressed by uncompressed bytes: smaller is better, and it may be above 1. Each starts at 1.0. A batch
-    that compressed better than expected lowers the estimate by at most 0.005; one that compressed worse raises it by
-    at least 0.05, and at least to its own ratio. So it takes ten good batches to forget a bad one.
+    A ratio is compressed divided by uncompressed bytes: smaller is better, and it may be above 1. Estimates start at
+    1.0. A batch that compresses better than expected lowers the estimate by at most 0.005; a batch that compresses
+    worse raises it by at least 0.05, and at least to its own ratio. So it takes ten good batches to offset a bad one.
 
-    Kafka has one such table for a process; here an estimator is an object, which producers may share: any thread may
+    Kafka has one such table per process; here, an estimator is an object, which producers may share: any thread may
     call it at any time.
 
     Parameters
@@ -104,13 +104,13 @@ cdef class CompressionRatioEstimator:
     Raises
     ------
     InvalidArgumentError
-        In every method: a compression type that is not known, a ratio below 0 or beyond a float32.
+        In every method: the compression type is unknown, or a ratio is below 0 or beyond a float32.
     ArgumentTypeError
-        In every method: a topic that is not a str, a ratio that is not a number.
+        In every method: the topic is not a str, or a ratio is not a number.
 
     Notes
     -----
-    KIP-126 adds and subtracts the two steps alone. Kafka's class, and this one, never goes below the ratio that was
+    KIP-126 only adds or subtracts the two steps. Kafka's class, and this one, never goes below the ratio that was
     observed.
 
     Examples
@@ -127,7 +127,7 @@ cdef class CompressionRatioEstimator:
     """
 
     def __cinit__(self, codecs=None):
-        table_of(codecs)  # refuses another type
+        table_of(codecs)  # rejects other types
         self.codecs = codecs
         self.topics = {}
 
@@ -171,7 +171,7 @@ cdef class CompressionRatioEstimator:
         topic : str
         compression_type : str
         observed : float
-            Compressed by uncompressed bytes of the batch's records, without its header. Rounded to a float32.
+            Compressed divided by uncompressed bytes of the batch's records, without its header. Rounded to a float32.
 
         Returns
         -------
@@ -193,7 +193,7 @@ cdef class CompressionRatioEstimator:
 
     @cython.critical_section
     def set_estimation(self, topic, compression_type, ratio):
-        """Expect this ratio from now on, as a producer does when it splits a batch.
+        """Replace the estimate with a ratio, as a producer does when it splits a batch.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ cdef class CompressionRatioEstimator:
 
     @cython.critical_section
     def reset_estimation(self, topic):
-        """Forget a topic: all of its ratios are 1.0 again.
+        """Reset a topic: all of its estimates are 1.0 again.
 
         Parameters
         ----------

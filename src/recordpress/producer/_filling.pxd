@@ -13,7 +13,7 @@ cdef class ProducerBatch:
     cdef readonly object partition
     cdef readonly int64_t created_ms
     cdef readonly bint is_split
-    cdef readonly int64_t _max_record_size   # of a part: the most that a batch of one of its records may have
+    cdef readonly int64_t _max_record_size   # of a part: maximum size of a batch that holds one of its records
     cdef readonly bint appends_closed
     cdef BatchBuilder builder
     cdef list thunks           # None until a record has a callback; then one entry for every record
@@ -35,8 +35,8 @@ cdef class PartitionQueue:
     cdef public str topic
     cdef public object partition
     cdef readonly object batches   # collections.deque of waiting ProducerBatch
-    cdef Py_ssize_t waiting        # their number
-    cdef ProducerBatch last        # of these, or None
+    cdef Py_ssize_t waiting        # number of batches
+    cdef ProducerBatch last        # the last batch, or None
 
 
 cdef class BatchFiller:
@@ -48,9 +48,9 @@ cdef class BatchFiller:
     cdef object level
     cdef readonly object codecs   # the CodecTable
     cdef public dict _queues
-    cdef PartitionQueue recent     # that of the last append
+    cdef PartitionQueue recent     # the queue of the last append
     cdef BatchBuilder _measure     # for upper_bound; stays empty
-    cdef public bint _busy         # a call runs code of the caller's
+    cdef public bint _busy         # a call is in progress, and may run the caller's code
 
     cdef public bint _closed
 

@@ -1,4 +1,4 @@
-"""Where a producer's record goes: into the last batch of its partition, or into a new one.
+"""A producer's records go into the last batch of their partition, or into a new batch.
 
 Source: org.apache.kafka.clients.producer.internals: RecordAccumulator.append and ProducerBatch.tryAppend.
 """
@@ -28,7 +28,7 @@ cdef enum:
 
 
 cdef int64_t upper_bound(const batch_options* o, const rp_record* row) noexcept nogil:
-    """Return the maximum size of a batch of this record alone, compressed or not
+    """Return the maximum size of a batch that holds only this record, compressed or not
     (AbstractRecords.estimateSizeInBytesUpperBound)."""
     cdef int64_t size
     if o.magic < 2:
@@ -39,7 +39,7 @@ cdef int64_t upper_bound(const batch_options* o, const rp_record* row) noexcept 
 
 
 cdef class ProducerBatch:
-    """One batch of a partition, from its first record to its answer. A BatchAccumulator makes them.
+    """One batch of a partition, from its first record to its answer; a BatchAccumulator creates it.
 
     Examples
     --------
@@ -81,37 +81,37 @@ cdef class ProducerBatch:
 
     @property
     def records_count(self):
-        """Records in it."""
+        """Number of records."""
         return self.builder.batch.encoder.records_count
 
     @property
     def is_full(self):
-        """Whether it takes no more records."""
+        """Whether the batch accepts no more records."""
         return self.full()
 
     @property
     def is_closed(self):
-        """Whether it has its final bytes: `records`."""
+        """Whether the batch has its final bytes, `records`."""
         return self.built is not None
 
     @property
     def is_done(self):
-        """Whether it was answered, failed or was split."""
+        """Whether the batch was answered, failed or was split."""
         return self._final_state is not None
 
     @property
     def producer_id(self):
-        """-1: none."""
+        """The producer's id, or -1."""
         return self.builder.batch.encoder.options.producer_id
 
     @property
     def producer_epoch(self):
-        """-1: none."""
+        """The producer's epoch, or -1."""
         return self.builder.batch.encoder.options.producer_epoch
 
     @property
     def base_sequence(self):
-        """-1: none."""
+        """The sequence of the first record, or -1."""
         return self.builder.batch.encoder.options.base_sequence
 
     @property
@@ -122,25 +122,25 @@ cdef class ProducerBatch:
     @property
     @cython.critical_section
     def estimated_size_in_bytes(self):
-        """Bytes of the whole batch: by the estimate that fills it while it is open, exact when it is closed."""
+        """Bytes of the whole batch: estimated while the batch is open, exact once it is closed."""
         return self.builder.estimated_size() if self.built is None else len(self.built)
 
     @property
     def uncompressed_size(self):
-        """Bytes of its records before compression."""
+        """Bytes of the records before compression."""
         return self.builder.uncompressed_size
 
     @property
     def compression_ratio(self):
-        """Compressed by uncompressed bytes of the records, a float32's value; 1.0 while the batch is open."""
+        """Compressed divided by uncompressed bytes of the records, as a float32; 1.0 while the batch is open."""
         return self.ratio
 
     @property
     @cython.critical_section
     def records(self):
-        """The record set to send: one batch. Magic 0 and 1 without a codec: as many messages as records."""
+        """The record set to send: one batch, or one message per record for magic 0 and 1 without a codec."""
         if self.built is None:
-            raise InvalidArgumentError("the batch is open: a BatchAccumulator's drain closes what it returns")
+            raise InvalidArgumentError("the batch is open: BatchAccumulator.drain closes the batches that it returns")
         return self.built
 
     def _close_for_appends(self):
@@ -155,7 +155,7 @@ cdef class ProducerBatch:
             self.builder.batch.encoder.options.attributes |= RP_TRANSACTIONAL
 
     def _close(self):
-        """Give the batch its final bytes; returns the ratio that they have (MemoryRecordsBuilder.close)."""
+        """Build the final bytes of the batch and return their compression ratio (MemoryRecordsBuilder.close)."""
         cdef const batch_options* o = &self.builder.batch.encoder.options
         cdef int64_t uncompressed = <int64_t>self.builder.batch.records.size
         cdef size_t header = least_size(o)
@@ -168,13 +168,13 @@ cdef class ProducerBatch:
 
     @cython.critical_section
     def _reset_sequence(self, base_sequence, built):
-        """Set another sequence for a closed batch, and its bytes with it."""
+        """Set another sequence, and the bytes of the batch with this sequence, or None if it is open."""
         self.builder.batch.encoder.options.base_sequence = <int32_t>base_sequence
         self.built = built
 
     @cython.critical_section
     def _take_thunks(self):
-        """Return the callbacks, one entry per record; None without callbacks."""
+        """Remove and return the callbacks, one entry per record; return None if no record has a callback."""
         thunks, self.thunks = self.thunks, None
         return thunks
 
@@ -188,7 +188,7 @@ cdef class ProducerBatch:
 
 
 cdef class PartitionQueue:
-    """The batches of a partition that wait to be sent; the last one may be open."""
+    """The batches of a partition that wait to be sent; the last batch may be open."""
 
     def push_back(self, ProducerBatch batch not None):
         """Append a batch."""
@@ -197,13 +197,13 @@ cdef class PartitionQueue:
         self.last = batch
 
     def push_front(self, int64_t at, ProducerBatch batch not None):
-        """Put a batch before all but `at` of the others: one that was sent before, or a part of one."""
+        """Insert a batch that was sent before, or a part of such a batch, after the first `at` batches."""
         self.batches.insert(at, batch)
         self.waiting += 1
         self.last = self.batches[len(self.batches) - 1]
 
     def pop_front(self):
-        """Take the first batch out."""
+        """Remove and return the first batch."""
         batch = self.batches.popleft()
         self.waiting -= 1
         self.last = self.batches[len(self.batches) - 1] if self.batches else None
@@ -239,7 +239,7 @@ cdef class BatchFiller:
 
     @cython.critical_section
     def append(self, value, key=None, timestamp=-1, headers=(), *, topic="", partition=0, callback=None, now_ms=0):
-        """Take a record into the last batch of its partition, or into a new one.
+        """Append a record to the last batch of its partition, or to a new batch.
 
         Parameters
         ----------
@@ -250,24 +250,24 @@ cdef class BatchFiller:
         topic : str
         partition : int
         callback : callable | None
-            ``callback(metadata, error)`` is called once: with a RecordMetadata and None when the record was stored,
-            with None and a ProduceError when it was not.
+            ``callback(metadata, error)`` is called once: with a RecordMetadata and None if the record was stored,
+            with None and a ProduceError if it was not.
         now_ms : int
-            The time of this call on the caller's clock: `linger_ms` counts from there.
+            The time of this call in ms, on the caller's clock: `linger_ms` begins then.
 
         Returns
         -------
         bool
-            Whether a batch of the partition is full, so that `drain` gives it at once.
+            Whether a batch of the partition is full, so that `drain` returns it at once.
 
         Raises
         ------
         RecordTooLargeError
-            The record alone may be larger than `max_request_size`. Nothing has changed then.
+            The record alone may take more than `max_request_size` bytes. The accumulator has not changed.
         InvalidArgumentError, ArgumentTypeError
             As for `BatchBuilder.append`.
         ClosedError
-            After `close`.
+            `close` was called.
 
         Examples
         --------
@@ -306,9 +306,9 @@ cdef class BatchFiller:
 
     @cython.critical_section
     def upper_bound(self, value, key=None, headers=()):
-        """Return the maximum number of bytes that a batch of this record alone may have, before anything is compressed.
+        """Return the maximum size in bytes of a batch that holds only this record, before anything is compressed.
 
-        `append` compares them with `max_request_size`, and a batch has room for at least as many bytes.
+        `append` compares this size with `max_request_size`; a new batch always has room for it.
 
         Parameters
         ----------
@@ -318,7 +318,7 @@ cdef class BatchFiller:
         Returns
         -------
         int
-            Bytes, as AbstractRecords.estimateSizeInBytesUpperBound has them: with magic 2 up to 21 more than there are.
+            Bytes by AbstractRecords.estimateSizeInBytesUpperBound: for magic 2, up to 21 more than the actual size.
 
         Examples
         --------
@@ -344,13 +344,13 @@ cdef class BatchFiller:
 
     @cython.critical_section
     def _begin(self):
-        """Begin a call that has the accumulator to itself."""
+        """Reserve the accumulator for a call."""
         if self._busy:
             self.refuse_busy()
         self._busy = True
 
     def _end(self):
-        """End the call that `_begin` began."""
+        """End the reservation of `_begin`."""
         self._busy = False
 
     cdef int refuse_busy(self) except -1:  # it may have become free since
@@ -370,7 +370,7 @@ cdef class BatchFiller:
         return queue
 
     cdef ProducerBatch new_batch(self, PartitionQueue queue, int64_t now_ms):
-        """Return a batch without records, filled by the ratio that is expected now: it does not see later updates."""
+        """Return an empty batch, to be filled by the ratio that is expected now; later updates do not affect it."""
         cdef ProducerBatch batch = ProducerBatch.__new__(ProducerBatch)
         cdef object ratio = self.estimator.estimation(queue.topic, self.compression_type)
         batch.topic, batch.partition = queue.topic, queue.partition
@@ -407,7 +407,7 @@ cdef class BatchFiller:
         return queue.waiting > 1 or batch.full()
 
     cdef int put_first(self, PartitionQueue queue, ProducerBatch batch, const rp_record* row) except -1:
-        """Put the first record into a new batch, which takes it regardless of its size."""
+        """Append the first record to a new batch, regardless of its size."""
         batch.builder.add(row)
         batch.builder.write_limit = max(upper_bound(&batch.builder.batch.encoder.options, row), self.batch_size)
         queue.push_back(batch)
@@ -422,14 +422,14 @@ cdef class BatchFiller:
             field="max_request_size", rule="KafkaProducer.ensureValidRecordSize")
 
     def _part(self, topic, partition, created_ms, batch_size):
-        """Return a new batch for records of one that is split (ProducerBatch.createBatchOffAccumulatorForRecord)."""
+        """Return a new batch for records of a batch to split (ProducerBatch.createBatchOffAccumulatorForRecord)."""
         cdef ProducerBatch batch = self.new_batch(self.queue_of(topic, partition), created_ms)
         batch.builder.write_limit = batch_size
         batch.is_split = True
         return batch
 
     def _take(self, ProducerBatch batch not None, record, callback):
-        """Append a record that was read, if there is room; a new batch always has it (tryAppendForSplit)."""
+        """Append a decoded record and return whether it fits; a new batch always has room (tryAppendForSplit)."""
         cdef rp_record row
         cdef bint first = batch.builder.batch.encoder.records_count == 0
         cdef int64_t size

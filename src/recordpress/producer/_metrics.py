@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class ProducerMetrics:
-    """Sums over all batches that were drained."""
+    """Sums over all drained batches."""
 
     def __init__(self) -> None:
         self.splits = 0
@@ -39,7 +39,7 @@ class ProducerMetrics:
         self.splits += 1
 
     def values(self) -> dict[str, float]:
-        """Return the counts by Kafka's names."""
+        """Return the counts under Kafka's names."""
         seconds = (self.last_ms - (self.first_ms or 0)) / 1000
         return {
             "batch-split-total": self.splits,

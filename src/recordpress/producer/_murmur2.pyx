@@ -67,7 +67,7 @@ def partition_for_key(key, partitions):
     ----------
     key : bytes-like
     partitions : int
-        How many partitions the topic has.
+        Number of partitions of the topic.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def partition_for_key(key, partitions):
 
 
 cdef int32_t partition_of_hash(uint32_t h, int64_t partitions) noexcept nogil:
-    """Return the partition of a hash (Utils.toPositive, and the rest of a division)."""
+    """Return the partition of a hash (Utils.toPositive, and the remainder of a division)."""
     return <int32_t>((h & INT32_MAX) % partitions)
 
 
@@ -118,27 +118,27 @@ cdef void partitions_of_rows(const rp_record* rows, int64_t n, int64_t position,
 def partitions_of(data, partitions, *, position=0):
     """Return the partitions of many records: `partition_for_key` for records with a key.
 
-    A record without a key gets one by a hash of its value and its position. Kafka's producer spreads such records
-    by the load of brokers, which gives another result each time; this gives the same one.
+    The partition of a record without a key comes from a hash of its value and its position, so it is always the same.
+    Kafka's producer spreads such records by the load of brokers, with a different result each time.
 
     Parameters
     ----------
     data : object with ``__arrow_c_array__`` or ``__arrow_c_stream__``
         Columns ``key`` and ``value``, of which one may be missing, as `recordpress.write_columns` takes them.
     partitions : int
-        How many partitions the topic has.
+        Number of partitions of the topic.
     position : int
-        Of the first record.
+        Position of the first record.
 
     Returns
     -------
     memoryview
-        An int32 per record.
+        One int32 per record.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        `partitions` is not an int32 above 0; a column of another name or type.
+        `partitions` is not an int32 above 0, or a column has another name or type.
 
     Examples
     --------

@@ -1,18 +1,18 @@
 """pack: records -> batches whose compressed size is the largest that a limit allows.
 
-Nobody knows the size of compressed records before they are compressed. So a batch is cut where the ratio of what was
-compressed just before says, and settled then, by what the codec allows:
+The size of compressed records is only known after compression. So the end of a batch is first predicted from the
+ratio of the data that was compressed just before, and then corrected, in a way that depends on the codec:
 
-    blocks (snappy, lz4)       whole blocks are compressed once and kept; only the last one or two are tried, with
-                               other numbers of records. The payload is the same as that of one call.
-    streams in parts (zstd)    what was compressed stays, and its size is known; only if a part goes over the limit, all
-                               of it is compressed again
-    streams that join, and     a first stream ends a little below the limit and is kept; the rest is a second one. Its
-    a limit of LARGE or more   start without history costs less than a hundredth of so large a batch
-    streams that can be cut    a few records more than fit are compressed, and the stream is shortened (gzip)
-    others                     all records are compressed again, by the ratio that the try before has shown
+    blocks (snappy, lz4)       whole blocks are compressed once and kept; only the last one or two blocks are tried
+                               again, with other numbers of records. The payload is the same as that of one call.
+    streams in parts (zstd)    compressed parts are kept, and their size is known; only if a part goes over the limit,
+                               the whole batch is compressed again
+    streams that join, and     a first stream ends a little below the limit and is kept; a second stream holds the rest.
+    a limit of LARGE or more   Its start without history costs less than a hundredth of such a large batch
+    streams that can be cut    a few more records than fit are compressed, and the stream is shortened (gzip)
+    others                     all records are compressed again, with the ratio of the previous try
 
-A batch is done when it fills FILLED of the limit, or when one record more does not fit.
+A batch is done when it fills FILLED of the limit, or when one more record does not fit.
 """
 
 cimport cython
@@ -45,12 +45,12 @@ from recordpress.errors import InUseError, InvalidArgumentError
 from recordpress.producer._errors import RecordTooLargeError
 
 ctypedef struct mark:
-    size_t end            # of the record, in `records`
+    size_t end            # where the record ends in `records`
     int64_t offset
     int64_t timestamp
 
 
-# Records of the open batch, as many as one call of the codec took: n of them, `raw` bytes, compressed to `size`.
+# Records of the open batch that one call of the codec compressed: n records, from `raw` bytes to `size` bytes.
 ctypedef struct attempt:
     int64_t n
     size_t raw
@@ -58,7 +58,7 @@ ctypedef struct attempt:
 
 
 ctypedef struct packer:
-    open_batch batch      # its records are more than it will take
+    open_batch batch      # with more records than the finished batch
     size_t limit          # maximum size of a payload
     codec_context* context
     size_t unit           # codec.join_unit
@@ -66,27 +66,27 @@ ctypedef struct packer:
     bint parts            # the batch is compressed in parts, which are in `base`
     bint joins            # streams may be joined
     bint cuts             # a payload that is too large can be shortened
-    bint whole            # but not in this batch: a record more may fit if they are not
-    bint ended            # no more records follow, or none that the batch's header can hold
+    bint whole            # this batch is one stream, not joined: one more record may fit
+    bint ended            # no more records follow, or the batch's header cannot hold the next record
     pooled moved
-    pooled marks          # of the batch's records
+    pooled marks          # a mark for each record of the batch
     int64_t n
     pooled base           # a payload of the first base_raw bytes, to which tries are joined
     size_t base_raw
     bint exact            # base must not grow further
     pooled best           # the largest payload that fits
     pooled trial
-    attempt fit           # n 0: none yet
-    attempt over          # the smallest that does not fit; n INT64_MAX: none yet
+    attempt fit           # the largest attempt that fits; n is 0 before the first
+    attempt over          # the smallest attempt that does not fit; n is INT64_MAX before the first
     int tries
-    double ratio          # compressed to raw bytes, as expected
-    double slope          # the same of what was compressed last
-    double deviation      # of the ratios of batches from what was expected of them
-    bint learned          # `ratio` is that of a batch
+    double ratio          # expected ratio of compressed to raw bytes
+    double slope          # the same ratio in the last compression
+    double deviation      # of the ratios of batches from the expected ratio
+    bint learned          # `ratio` was measured on a batch
     size_t wanted         # record bytes that pack_settle needs
     int64_t first_offset  # of the first batch, to which base_sequence belongs
     int base_sequence
-    bint begun            # there was a batch
+    bint begun            # a batch was begun
     bint from_zero        # every batch begins at offset 0
 
 
@@ -98,11 +98,11 @@ cdef enum:
 
 
 cdef enum:
-    LARGE = 192 << 10   # a limit from which on a second stream costs less than it saves
-    TRIES = 8           # chosen, not measured; guided by ratios; bisected after that, for sizes that do not grow evenly
+    LARGE = 192 << 10   # from this limit upwards, a second stream costs less than it saves
+    TRIES = 8           # chosen, not measured: tries by ratios, before bisection, for sizes that do not grow evenly
 
 cdef double FILLED = 0.97      # chosen, not measured
-cdef double TARGET = 0.986     # of the limit: in the middle between FILLED and the limit
+cdef double TARGET = 0.986     # share of the limit, halfway between FILLED and the limit
 
 
 cdef int pack_open(packer* p, int64_t limit) noexcept nogil:
@@ -161,7 +161,7 @@ cdef void begin_batch(packer* p, int64_t offset) noexcept nogil:
 
 
 cdef int add_row(packer* p, const rp_record* row, rp_error* err) noexcept nogil:
-    """Write a row to the batch, or begin the batch with it: RP_OK, or as batch_add."""
+    """Write a row to the batch, or begin the batch with it; return a status, as batch_add() does."""
     cdef mark* m
     cdef int status
     if pooled_reserve_more(&p.marks, sizeof(mark), err):
@@ -180,8 +180,8 @@ cdef int add_row(packer* p, const rp_record* row, rp_error* err) noexcept nogil:
 
 
 cdef int64_t pack_rows(packer* p, const rp_record* rows, int64_t n, rp_error* err) noexcept nogil:
-    """Write rows to the open batch and return how many it took. If fewer than n, *err has the status of the next one,
-    or RP_OK if it belongs to a batch after this one."""
+    """Write rows to the open batch and return their number; if it is below n, *err has the status of the next row, or
+    RP_OK if this row belongs to a later batch."""
     cdef int64_t i
     cdef int status
     for i in range(n):
@@ -193,7 +193,7 @@ cdef int64_t pack_rows(packer* p, const rp_record* rows, int64_t n, rp_error* er
 
 
 cdef int64_t records_within(const packer* p, size_t size) noexcept nogil:
-    """Return how many records end within the first `size` bytes."""
+    """Return the number of records that end within the first `size` bytes."""
     cdef const mark* marks = marks_of(p)
     cdef int64_t least = 0, most = p.n, middle
     while least < most:
@@ -206,7 +206,7 @@ cdef int64_t records_within(const packer* p, size_t size) noexcept nogil:
 
 
 cdef void pack_header(packer* p, batch_encoder* e) noexcept nogil:
-    """Set the encoder's state for the first p.fit.n records, which batch_finish writes."""
+    """Set the encoder's state for the first p.fit.n records, for write_around()."""
     cdef int64_t i
     cdef const mark* marks = marks_of(p)
     e[0] = p.batch.encoder
@@ -222,7 +222,7 @@ cdef void pack_header(packer* p, batch_encoder* e) noexcept nogil:
 
 
 cdef void learn(packer* p, double ratio) noexcept nogil:
-    """Record a batch's ratio, and the error of the expectation."""
+    """Record a batch's ratio, and its deviation from the expected ratio."""
     cdef double off = ratio / p.ratio - 1.0
     if p.learned:
         p.deviation = max(off if off > 0 else -off, 0.7 * p.deviation)
@@ -231,7 +231,7 @@ cdef void learn(packer* p, double ratio) noexcept nogil:
 
 
 cdef int pack_next(packer* p, rp_error* err) noexcept nogil:
-    """Begin the next batch with the records that are left."""
+    """Begin the next batch with the remaining records."""
     cdef rp_cursor cursor = rp_cursor_of(p.batch.records.data + p.fit.raw, p.batch.records.size - p.fit.raw)
     cdef const mark* marks = marks_of(p)
     cdef int64_t i, first = p.fit.n, n = p.n
@@ -245,7 +245,7 @@ cdef int pack_next(packer* p, rp_error* err) noexcept nogil:
     p.n = 0
     for i in range(first, n):  # marks are overwritten from the front, where they have been read
         if not rp_record_read(&cursor, &row):
-            return rp_fail(err, RP_NO_MEMORY, -1, 0, 0)  # not so: these records were written here
+            return rp_fail(err, RP_NO_MEMORY, -1, 0, 0)  # cannot happen: these records were written here
         row.offset, row.timestamp = marks[i].offset, marks[i].timestamp
         status = add_row(p, &row, err)
         if status != RP_OK:
@@ -263,7 +263,7 @@ cdef inline double cautious_slope(const packer* p) noexcept nogil:
 
 
 cdef size_t guess(const packer* p, double target) noexcept nogil:
-    """Record bytes that a payload of `target` bytes is expected to hold."""
+    """Return the number of record bytes that a payload of `target` bytes is expected to hold."""
     cdef double raw
     if p.fit.n and p.over.n != INT64_MAX and p.over.size > p.fit.size:
         raw = <double>p.fit.raw + (target - <double>p.fit.size) * <double>(p.over.raw - p.fit.raw) / <double>(
@@ -284,16 +284,16 @@ cdef double first_share(const packer* p) noexcept nogil:
 
 
 cdef double spared(const packer* p) noexcept nogil:
-    """Return the share of the remaining limit to spare: parts cost about 100 bytes each, so small steps are safer where
-    that is little."""
+    """Return the share of the remaining limit to spare: each part costs about 100 bytes, so only large limits allow the
+    safer small steps."""
     if p.limit < LARGE:
         return 0.2
     return 0.35 if p.learned else 0.5
 
 
 cdef double share(const packer* p) noexcept nogil:
-    """Return the part of the limit that the next try is for."""
-    if p.parts and p.fit.n:  # what is left of the limit is known; a part of it stays for what the next records may be
+    """Return the share of the limit that the next try aims at."""
+    if p.parts and p.fit.n:  # the remaining limit is known; some of it is spared for records that compress worse
         return min(TARGET, 1.0 - spared(p) * (1.0 - <double>p.fit.size / p.limit))
     if p.cuts and p.over.n == INT64_MAX:
         return 1.0 + (min(max(0.8 * p.deviation, 0.02), 0.25) if p.fit.n == 0 else 0.03)
@@ -324,7 +324,7 @@ cdef void note_slope(packer* p, size_t raw) noexcept nogil:
 
 
 cdef int grow_base(packer* p, rp_error* err) noexcept nogil:
-    """Compress the blocks that will be in the batch, however many records it takes."""
+    """Compress the blocks that will be in the batch for any number of further records."""
     cdef int64_t units
     cdef size_t raw
     while not p.exact:
@@ -349,7 +349,7 @@ cdef int grow_base(packer* p, rp_error* err) noexcept nogil:
 
 
 cdef int grow_best(packer* p, rp_error* err) noexcept nogil:
-    """Make the records that fit the base if the stream to join to it is the smaller one."""
+    """Use the records that fit as the base if the stream to join to it is smaller."""
     if not p.joins or p.whole or p.best.size < p.limit // 2:
         return RP_OK
     if pooled_reserve(&p.base, p.best.size, err):
@@ -361,7 +361,7 @@ cdef int grow_best(packer* p, rp_error* err) noexcept nogil:
 
 
 cdef int cut_trial(packer* p, rp_error* err) noexcept nogil:
-    """Take what fits of a try that does not."""
+    """Keep the records that fit of a try that does not fit."""
     cdef const mark* marks = marks_of(p)
     cdef int64_t i, n = p.over.n - 1
     cdef size_t* ends
@@ -411,12 +411,12 @@ cdef int end_parts(packer* p, rp_error* err) noexcept nogil:
 
 
 cdef int part_is_over(packer* p, size_t raw, size_t size, rp_error* err) noexcept nogil:
-    """Begin again after a part over the limit, which cannot be removed, with the ratio that it shows."""
+    """Begin again, with the ratio of a part over the limit, which cannot be removed; or end the parts before it."""
     cdef double ratio = <double>size / <double>raw
     p.tries += 1
     if p.tries > 2 or (p.fit.n and p.limit < LARGE):
         return end_parts(p, err)
-    if p.fit.n:  # the limit is passed on the way from what fits to this
+    if p.fit.n:  # the limit lies between the parts that fit and this part
         ratio = p.limit / (<double>p.fit.raw + (<double>p.limit - <double>p.fit.size) * <double>(raw - p.fit.raw)
                            / <double>(size + p.row.parts_end_size - p.fit.size))
     p.fit.n = 0
@@ -427,7 +427,7 @@ cdef int part_is_over(packer* p, size_t raw, size_t size, rp_error* err) noexcep
 
 
 cdef int try_part(packer* p, int64_t n, rp_error* err) noexcept nogil:
-    """Compress as many more records as make n of them."""
+    """Compress further records as a part, up to n records in all."""
     cdef size_t raw = marks_of(p)[n - 1].end, more = raw - p.base_raw, size
     cdef void** state = &p.context.states[p.row.id]
     cdef size_t expected = guess(p, 1.25 * p.limit) if p.learned else 0
@@ -454,7 +454,7 @@ cdef bint is_done(packer* p) noexcept nogil:
 
 
 cdef bint try_whole(packer* p) noexcept nogil:
-    """Go back to a batch of one stream, where what was kept as the base leaves no place for the right record."""
+    """Go back to a batch of one stream if a base was kept, which may end at the wrong record for the best fit."""
     if p.base_raw == 0:
         return False
     p.whole = p.exact = True
@@ -465,7 +465,7 @@ cdef bint try_whole(packer* p) noexcept nogil:
 
 
 cdef int64_t next_number(packer* p) noexcept nogil:
-    """Return how many records to try; 0: none is worth a try."""
+    """Return the number of records to try, or 0 if no number is worth a try."""
     cdef int64_t least = max(p.fit.n, records_within(p, p.base_raw)) + 1
     cdef int64_t most = min(p.over.n - 1, p.n)
     if least > most:
@@ -516,7 +516,7 @@ cdef int pack_settle(packer* p, rp_error* err) noexcept nogil:
 
 
 cdef class BatchPacker:
-    """Iterator over batches that `pack` returns.
+    """Iterator over batches, as `pack` returns it.
 
     Attributes
     ----------
@@ -585,7 +585,7 @@ cdef class BatchPacker:
                 raise error_of(&err)
 
     cdef int _read(self) except -1:
-        """Write rows to the batch until it has as many bytes as it wants, or no row is left that it can take."""
+        """Write rows to the batch until it has the wanted number of bytes, or cannot hold another row."""
         cdef rp_error err
         cdef int64_t n
         self.p.ended = False
@@ -602,7 +602,7 @@ cdef class BatchPacker:
         return 0
 
     cdef bint _take(self) except -1:
-        """Take rows of the source, about as many as the batch wants; False without one."""
+        """Read about as many rows from the source as the batch needs; return False at the end."""
         cdef int64_t most = ROWS
         cdef size_t size = self.p.batch.records.size
         if self.p.n:
@@ -623,8 +623,8 @@ cdef class BatchPacker:
 
     cdef int _refuse(self) except -1:
         cdef int64_t size = RP_BATCH_HEADER + <int64_t>self.p.over.size
-        raise RecordTooLargeError(f"record {self.packed}: a batch of it alone has {size} bytes, more than the limit of "
-                                  f"{self.limit}", field="limit")
+        raise RecordTooLargeError(f"record {self.packed}: a batch of this record alone has {size} bytes, more than the "
+                                  f"limit of {self.limit}", field="limit")
 
     cdef bytes _finish(self):
         cdef batch_encoder encoder
@@ -663,9 +663,9 @@ def pack(values, keys=None, timestamps=None, headers=None, *, limit, compression
          base_offset=None, coerce_timestamps=False, codecs=None, **options):
     """Cut records into batches whose compressed size is as large as possible, and never over a limit.
 
-    A producer fills its batches by an estimate of what compression will do. Batches that become larger than
-    `max.message.bytes` are refused and split, and the others are smaller than they could be. Here every batch is
-    compressed before it is cut: none is ever refused for its size.
+    A producer fills its batches by an estimate of their compressed size. Batches that turn out larger than
+    `max.message.bytes` are rejected and split, and the others are smaller than they could be. Here, every batch is
+    compressed before it is cut, so no batch is rejected for its size.
 
     Parameters
     ----------
@@ -673,43 +673,43 @@ def pack(values, keys=None, timestamps=None, headers=None, *, limit, compression
         One value per record; or columns as `write_columns` takes them, except columns of the batch header, and
         without LogAppendTime. A stream is read one array at a time.
     keys, timestamps, headers
-        As for `write_records`. None where values are columns.
+        As for `write_records`. None if values are columns.
     offsets, base_offset
-        As for `write_records`: the batches together are a record set then, as they are with an offset column. None of
-        these: each batch begins at offset 0, as brokers demand of a producer's.
+        As for `write_records`: the batches together are then one record set, as with an offset column. If no offsets
+        are given, each batch begins at offset 0, as brokers require of producers.
     limit : int
-        Maximum size of a batch in bytes, its header of 61 bytes included: `max.message.bytes` of the topic.
+        Maximum size of a batch in bytes, including its header of 61 bytes: `max.message.bytes` of the topic.
     compression_type, level, codecs
         As for `BatchBuilder`.
     coerce_timestamps : bool
         As for `write_columns`.
     **options
         `recordpress.typing.BatchOptions`, as for `BatchBuilder`: timestamp_type, log_append_time, producer_id,
-        producer_epoch, base_sequence (the first record's; later batches count on), partition_leader_epoch,
+        producer_epoch, base_sequence (of the first record; later batches continue it), partition_leader_epoch,
         is_transactional, delete_horizon_ms.
 
     Returns
     -------
     iterator of bytes
-        One batch of magic 2 each, with the records in order. Each but the last fills at least 97 % of the limit, or
-        does not take one record more. A batch is also cut where an offset would be more than 2^31-1 above its base,
-        and where its records would have more than 2^31-1 bytes before compression.
+        Batches of magic 2, with the records in order. Each batch but the last fills at least 97 % of the limit, or has
+        no room for one more record. A batch also ends where an offset would be more than 2^31-1 above its base, and
+        where its records would have more than 2^31-1 bytes before compression.
 
     Raises
     ------
     RecordTooLargeError
-        While iterating: a record that does not fit alone; the message names it. Earlier batches were returned.
+        While iterating: a record does not fit even alone; the message names it. Earlier batches were returned.
     InvalidArgumentError
         As for `write_records` and `write_columns`. Errors of a record are raised while iterating.
     ArgumentTypeError
-        An argument of another type.
+        An argument has the wrong type.
 
     Notes
     -----
-    Sizes are predicted from what was compressed just before. With snappy, lz4 and zstd what fits is kept, and as a rule
-    only the end of a batch is compressed again where a prediction was off. gzip keeps it from limits of 192 KiB on: the
-    batch has a second member then, which readers treat as one with the first. Below that, and with codec plug-ins
-    that do not join, all records of the batch are compressed again.
+    Sizes are predicted from the data that was compressed just before. With snappy, lz4 and zstd, the data that fits is
+    kept, and usually only the end of a batch is compressed again if a prediction was wrong. With gzip, it is kept for
+    limits of 192 KiB or more: the batch then has a second member, which readers decompress along with the first. For
+    smaller limits, and with codec plug-ins that do not join, all records of the batch are compressed again.
 
     Examples
     --------

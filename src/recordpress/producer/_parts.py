@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 class Partition:
-    """State of a partition other than waiting batches."""
+    """State of a partition, except for its waiting batches."""
 
     def __init__(self) -> None:
-        self.sent: list[ProducerBatch] = []  # and not answered
-        self.tracked: list[ProducerBatch] = []  # have a sequence and are not done, in the order of these
+        self.sent: list[ProducerBatch] = []  # batches that were sent and not answered
+        self.tracked: list[ProducerBatch] = []  # batches with a sequence that are not done, in order of sequence
         self.next_sequence = 0
         self.last_acked_sequence = -1
 
 
 def sequence_after(sequence: int, records: int) -> int:
-    """Return the following sequence; 0 follows 2^31 - 1."""
+    """Return the sequence that is `records` later; 0 follows 2^31 - 1."""
     return (sequence + records) % SEQUENCES
 
 
@@ -43,7 +43,7 @@ def size_of(batch: ProducerBatch) -> int:
 
 
 def parts_of(filler: BatchFiller, batch: ProducerBatch, in_half: bool) -> list[ProducerBatch]:
-    """Fill new batches with the records of a closed one; in_half: two of them, if all records fit one."""
+    """Fill new batches with the records of a closed batch: two batches, with `in_half`, if all records fit one."""
     [entry] = read_batches(batch.records, check_crcs=False, codecs=filler.codecs)
     thunks = batch._take_thunks()
     try:
@@ -54,7 +54,7 @@ def parts_of(filler: BatchFiller, batch: ProducerBatch, in_half: bool) -> list[P
             parts = cut(filler, batch, filler.batch_size, entry, thunks, most=(len(entry) + 1) // 2)
         return parts
     finally:
-        batch._give_thunks(thunks)  # until the parts are in its place, they are its own
+        batch._give_thunks(thunks)  # the batch keeps its callbacks until the parts replace it
 
 
 def cut(
@@ -66,7 +66,7 @@ def cut(
     *,
     most: int = 2**31,
 ) -> list[ProducerBatch]:
-    """Return batches of the records, filled for `batch_size` and with at most `most` records, and their callbacks."""
+    """Return batches with the records and their callbacks, each filled up to `batch_size` or with `most` records."""
     place = ("", 0, 0) if parent is None else (parent.topic, parent.partition, parent.created_ms)
     parts: list[ProducerBatch] = []
     for i, record in enumerate(records):

@@ -21,10 +21,10 @@ def split(records: Buffer, batch_size: int, *, level: Any = None, codecs: Any = 
     Parameters
     ----------
     records : bytes-like
-        A record set of one batch: v2, or a compressed one of v0 or v1.
+        A record set of one batch: a v2 batch, or compressed messages of v0 or v1.
     batch_size : int
-        Bytes that the parts are filled for, by Kafka's estimate, which expects of the records what the batch shows,
-        and at least that compression does not help. A part of one record may be larger.
+        Bytes to which the parts are filled, by Kafka's estimate: it expects the compression ratio of the batch, but
+        never less than 1.0. A part of one record may be larger.
     level : int | None
         Compression level of the parts.
     codecs : CodecRegistry | None
@@ -33,14 +33,14 @@ def split(records: Buffer, batch_size: int, *, level: Any = None, codecs: Any = 
     Returns
     -------
     list of bytes
-        One batch each, in order, with the records as they were, the codec and magic of the batch, offsets from 0, and
-        the sequences that the records had.
+        The parts in order, one batch each, with unchanged records, the codec and magic of the batch, offsets from 0,
+        and the sequences that the records had.
 
     Raises
     ------
     InvalidArgumentError
-        Not exactly one batch; one without records; a control batch; messages of v0 or v1 without a codec, which are
-        separate entries.
+        `records` is not exactly one batch, or the batch has no records, is a control batch, or consists of uncompressed
+        messages of v0 or v1, which are separate entries.
     CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError
         The batch cannot be read.
 
