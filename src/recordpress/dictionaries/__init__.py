@@ -7,8 +7,8 @@
                              ├─► DictionaryStore   _store: a directory of files, by id
                              └─► DictionaryCodec   _codec: batches of a closed loop
 
-`Dictionary` and `train_values` are of `recordpress.codecs`. Whether a dictionary pays is measured by
-`recordpress.train`.
+`Dictionary` and `train_values` come from `recordpress.codecs`. `recordpress.train` measures whether a dictionary
+pays.
 """
 
 from recordpress._lazy import exports

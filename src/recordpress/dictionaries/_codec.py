@@ -13,31 +13,31 @@ if TYPE_CHECKING:
     from recordpress.codecs.dictionary_types import Dictionaries
     from recordpress.typing import Integer, Level
 
-_LEVEL_MIN, _LEVEL_MAX, _LEVEL = -131072, 22, 3  # of zstd
-_MOST = 2_147_483_647  # of what decompress takes as a cap
+_LEVEL_MIN, _LEVEL_MAX, _LEVEL = -131072, 22, 3  # zstd's levels
+_MOST = 2_147_483_647  # the largest cap that decompress accepts
 
 
 class DictionaryCodec:
     """Codec ``zstd-dict`` for a `CodecRegistry`: zstd with a dictionary, which every reader of the batches needs.
 
-    It is for closed loops: released brokers and clients know no such codec. Each batch names its dictionary, so a new
-    one may be used while batches of the old one are still read.
+    It is for closed loops: released brokers and clients do not support it. Each batch names its dictionary, so writers
+    may use a new dictionary while batches with the old one are still read.
 
     Parameters
     ----------
     dictionary : Dictionary
-        What batches are compressed with.
+        Dictionary to compress batches with.
     dictionaries : Dictionary, DictionaryStore or dict of int to Dictionary, optional
-        Further dictionaries that batches may name when they are read.
+        Further dictionaries, for reading batches that name them.
     level : int, optional
-        On zstd's scale; by default 3. A writer may give another one.
+        zstd level, by default 3. A writer may choose another level.
 
     Attributes
     ----------
     name : str
         ``"zstd-dict"``.
     levels : tuple of int
-        The lowest, the highest and the default.
+        Lowest, highest and default level.
 
     Raises
     ------
@@ -86,7 +86,7 @@ class DictionaryCodec:
         Raises
         ------
         DecompressionError
-            Also where the dictionary is missing; its id is in the message.
+            The data is damaged, or the dictionary is missing: the message then names its id.
         OutputTooLargeError
         """
         return decompress(data, "zstd", min(max_output, _MOST), dictionaries=self)

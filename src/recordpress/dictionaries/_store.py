@@ -1,8 +1,8 @@
 """A directory of dictionaries.
 
-Each file is a dictionary as it is, and any program that takes one can read it. Its name has its id and the SHA-256 of
-its bytes: ``1234567.<64 hex digits>.zdict``. Files are published whole and never changed. Writers hold a lock (flock)
-on the file ``.lock`` while they look whether an id is free; readers need none.
+Each file is a plain dictionary, and any program that uses zstd dictionaries can read it. The file name has the id and
+the SHA-256 of the bytes: ``1234567.<64 hex digits>.zdict``. Files are published whole and never changed. Writers hold a
+lock (flock) on the file ``.lock`` from looking an id up to changing its file; readers need no lock.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
     from recordpress.typing import Integer
 
 _NAME = re.compile(r"([1-9][0-9]{0,9})\.([0-9a-f]{64})\.zdict")
-_MOST_BYTES = 64 << 20  # as Dictionary takes them
-_MOST_ID = (1 << 32) - 1  # of a uint32 (RFC 8878)
+_MOST_BYTES = 64 << 20  # the limit of Dictionary
+_MOST_ID = (1 << 32) - 1  # ids are uint32 (RFC 8878)
 _SETTLED_NS = 2_000_000_000  # a directory that changed more recently may change again within the same time stamp
 
 
 class DictionaryStore(Mapping[int, Dictionary]):
     """Directory of dictionaries by id.
 
-    A mapping, which `recordpress.decompress` takes as ``dictionaries=``. A file is read and checked when its dictionary
-    is first requested, and the dictionary is kept then. Dictionaries that others add later are found, too. The object
-    may be used from several threads, and pickled: it is then opened where it arrives.
+    It is a mapping that `recordpress.decompress` accepts as ``dictionaries=``. A file is read and checked when its
+    dictionary is first requested, and the dictionary is then kept. Dictionaries that others add later are found, too.
+    Several threads may use the object, and it can be pickled: the receiver then opens the same path.
 
     Parameters
     ----------
     path : str or PathLike
-        A directory; `add` makes it if it does not exist.
+        A directory; `add` creates it if it does not exist.
 
     Raises
     ------
@@ -72,7 +72,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
     # ---- reading
 
     def get(self, key: int, default: Any = None, /) -> Any:
-        """Return the dictionary of an id, or `default` without one.
+        """Return the dictionary with an id, or `default` if the store does not have it.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
     # ---- writing
 
     def add(self, dictionary: Dictionary | Buffer) -> int:
-        """Add a dictionary; an existing one stays unchanged.
+        """Add a dictionary, unless the store already has it.
 
         Parameters
         ----------
@@ -166,9 +166,9 @@ class DictionaryStore(Mapping[int, Dictionary]):
         Raises
         ------
         InvalidArgumentError
-            The store has another one of this id, or it is not a dictionary.
+            The store has another dictionary with this id, or the data is not a dictionary.
         CorruptRecordError
-            It is there already, and the file is damaged.
+            The store already has the dictionary, but its file is damaged.
         OSError
 
         Examples
@@ -186,8 +186,8 @@ class DictionaryStore(Mapping[int, Dictionary]):
             there = self._names.get(given.id, ())
             if there and there != (name,):
                 raise InvalidArgumentError(
-                    f"{printable(self.path)} has another dictionary with the id {given.id}: train this one with "
-                    "another dictionary_id",
+                    f"{printable(self.path)} has another dictionary with the id {given.id}: train the new dictionary "
+                    "with another dictionary_id",
                     field="dictionary",
                 )
             if there:
@@ -198,7 +198,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
         return given.id
 
     def _publish(self, name: str, data: bytes) -> None:
-        self._files.sweep(self.path)  # files of a killed writer: no other writer is alive
+        self._files.sweep(self.path)  # files of a killed writer: the lock excludes other writers
         self._files.create_file(os.path.join(self.path, name), data)
 
     def remove(self, id: Integer) -> None:
