@@ -7,7 +7,7 @@ from recordpress.record.header cimport BatchHeader
 
 
 cdef class BatchIterator:
-    cdef InputView view           # this, and the options of the call, its batches share
+    cdef InputView view           # batches share this and the options of the call
     cdef size_t cap
     cdef CodecTable codecs
     cdef bint check_crcs
@@ -22,7 +22,7 @@ cdef class BatchIterator:
 cdef class Batch(BatchHeader):
     cdef BatchIterator _set
     cdef const uint8_t* _entry
-    cdef int64_t _inner_count     # of a v0/v1 wrapper, once it was opened; 0 before
+    cdef int64_t _inner_count     # number of messages in a v0/v1 wrapper; 0 until it is opened
     cdef object _first_inner_offset(self)
     cdef uint8_t* _change(self) except NULL
     cdef int _check_count(self) except -1

@@ -26,17 +26,17 @@ from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArg
 from recordpress.record._types import TIMESTAMP_TYPES
 
 
-cdef str NOT_AN_ARRAY = "batches and records are not a NumPy array. For a pandas frame: read_columns(data).to_pandas()"
+cdef str NOT_AN_ARRAY = "batches and records cannot become a NumPy array: use read_columns(data).to_pandas()"
 
 
 cdef class Batch(BatchHeader):
     """One entry of a record set: a v2 batch, or a v0/v1 message (plain, or a compressed wrapper).
 
-    Every attribute comes from the header. Iterating checks the checksum, decompresses and gives `Record` objects,
-    lazily; ``len(batch)`` is the number of records, and `records` a list of them. The three `set_` methods change
-    the caller's data in place, if it is writable.
+    Every attribute comes from the header. Iterating checks the checksum, decompresses the payload and returns `Record`
+    objects, lazily; ``len(batch)`` is the number of records, and `records` is a list of them. The three `set_` methods
+    change the caller's data in place, if it is writable.
 
-    Made by `read_batches`. It keeps the caller's data alive.
+    `read_batches` creates the object, which keeps the caller's data alive.
 
     Examples
     --------
@@ -51,7 +51,7 @@ cdef class Batch(BatchHeader):
     """
 
     def __init__(self):
-        raise TypeError("Batch objects are made by read_batches")
+        raise TypeError("Batch cannot be created directly: use read_batches")
 
     def __repr__(self):
         count = self.records_count
@@ -62,14 +62,14 @@ cdef class Batch(BatchHeader):
 
     @property
     def compression_type(self):
-        """str: Kafka's name of the codec, or the name of a codec plug-in, if it is registered, else 'pluggable';
-        'unknown(7)' for an id without a codec."""
+        """str: Kafka's name of the codec, or the name of a registered codec plug-in, else 'pluggable'; 'unknown(7)' for
+        an id without a codec."""
         return name_of(self._set.codecs, codec_at(&self._set.codecs.rows, self._entry, &self._header))
 
     @property
     def plugin_name(self):
-        """str | None: the name that the batch has for its codec, registered or not (KIP-984); None: one of Kafka's
-        codecs, or an id without a codec.
+        """str | None: the plug-in's name in the batch, registered or not (KIP-984); None for one of Kafka's codecs, and
+        for an id without a codec.
 
         Raises
         ------
@@ -92,8 +92,8 @@ cdef class Batch(BatchHeader):
 
     @property
     def base_offset(self):
-        """int: offset of the first record. For a v0/v1 wrapper this is in the compressed set: reading it decompresses,
-        and raises what iterating would raise."""
+        """int: offset of the first record. For a v0/v1 wrapper, it is in the compressed set: reading it decompresses
+        the set, and raises the same errors as iterating."""
         if self._header.magic == 2 or not self.is_compressed:
             return self._header.base_offset
         return self._first_inner_offset()
@@ -110,7 +110,7 @@ cdef class Batch(BatchHeader):
 
     @property
     def records_count(self):
-        """int | None: records that the header declares; None for a v0/v1 wrapper, which declares none."""
+        """int | None: number of records in the header; None for a v0/v1 wrapper, whose header does not have it."""
         if self._header.magic < 2 and self.is_compressed:
             return None
         return self._header.records_count
@@ -123,8 +123,8 @@ cdef class Batch(BatchHeader):
 
     @property
     def payload(self):
-        """memoryview: v2: the records area as stored (compressed, if the batch is; without the name of a plug-in), not
-        copied."""
+        """memoryview: the records area of a v2 batch as stored (compressed if the batch is, without a plug-in's name),
+        not copied."""
         if self._header.magic != 2:
             raise InvalidArgumentError("only v2 batches have a records area; a v0/v1 message has a key and a value",
                                        field="magic")
@@ -133,7 +133,7 @@ cdef class Batch(BatchHeader):
 
     @property
     def stored_value(self):
-        """memoryview | None: v0/v1: the value as stored (compressed, if the message is a wrapper), not copied. A wrong
+        """memoryview | None: the value of a v0/v1 message as stored (compressed in a wrapper), not copied. A wrong
         length raises CorruptRecordError or InvalidRecordError."""
         cdef rp_batch ignored
         cdef rp_record message
@@ -151,7 +151,7 @@ cdef class Batch(BatchHeader):
     @property
     def lz4_header_error(self):
         """DecompressionError or None: the error in the checksum of an LZ4 frame's header in a v1 wrapper or a v2
-        batch (KIP-57). Reading the records raises it, unless ``lz4_header_checksum="ignore"`` lets it pass."""
+        batch (KIP-57). Reading the records raises it, except with ``lz4_header_checksum="ignore"``."""
         cdef rp_error err
         cdef place at = place_of(&self._header)
         if check_header_checksum(&self._set.codecs.rows, self._entry, &self._header, &err) == RP_OK:
@@ -159,7 +159,7 @@ cdef class Batch(BatchHeader):
         return error_of(&err, &at)
 
     def is_valid(self):
-        """Return whether the stored checksum is the computed one (and the entry large enough to have one).
+        """Return whether the stored checksum is right (and the entry is large enough to have a checksum).
 
         Returns
         -------
@@ -172,12 +172,12 @@ cdef class Batch(BatchHeader):
         return status == RP_OK
 
     def ensure_valid(self):
-        """Compare the checksum.
+        """Raise an error if the checksum is wrong.
 
         Raises
         ------
         CorruptRecordError
-            It is wrong.
+            The checksum is wrong.
         """
         cdef rp_error err
         cdef int status
@@ -208,15 +208,15 @@ cdef class Batch(BatchHeader):
 
     @cython.critical_section
     def set_last_offset(self, offset):
-        """Give the entry other offsets, as a broker does when it appends. Writes to the data.
+        """Set the offsets of the entry in the data, as a broker does when it appends.
 
         No checksum covers the offset. A batch keeps its offset deltas: its base offset becomes `offset` -
-        last_offset_delta. A v0/v1 message, plain or wrapper, has just this offset.
+        last_offset_delta. A v0/v1 message, plain or wrapper, has only this offset.
 
         Parameters
         ----------
         offset : int
-            Of the last record, 0 or more.
+            Offset of the last record, 0 or more.
 
         Raises
         ------
@@ -237,7 +237,7 @@ cdef class Batch(BatchHeader):
         >>> [record.offset for record in batch], batch.is_valid()
         ([99, 100], True)
         """
-        cdef int64_t last = integer_of(offset, "offset", 0, INT64_MAX)  # may run the caller's code: before the bytes
+        cdef int64_t last = integer_of(offset, "offset", 0, INT64_MAX)  # first: it may run the caller's code
         cdef uint8_t* entry = self._change()
         cdef int64_t base = <int64_t>(<uint64_t>last - <uint64_t><int64_t>self._header.last_offset_delta)
         if base < 0:
@@ -248,17 +248,17 @@ cdef class Batch(BatchHeader):
 
     @cython.critical_section
     def set_max_timestamp(self, timestamp_type, max_timestamp):
-        """Set timestamp type and max timestamp, as a broker with LogAppendTime does. Writes to the data.
+        """Set timestamp type and max timestamp in the data, as a broker with LogAppendTime does.
 
-        Nothing is decompressed and no other byte is read: the checksum is patched. A wrong one stays wrong. If anything
-        changes, attribute bits that Kafka does not know are cleared.
+        Nothing is decompressed and no other byte is read: the checksum is patched, and a wrong checksum remains wrong.
+        If anything changes, attribute bits that Kafka does not know are cleared.
 
         Parameters
         ----------
         timestamp_type : TimestampType
-            CreateTime or LogAppendTime. With LogAppendTime readers see `max_timestamp` for every record.
+            CreateTime or LogAppendTime. With LogAppendTime, readers see `max_timestamp` for every record.
         max_timestamp : int | datetime | str
-            Milliseconds, -1 for none; a datetime with a time zone; or ISO 8601 text with one.
+            Milliseconds, or -1 for no timestamp; a datetime or ISO 8601 text, with a time zone.
 
         Raises
         ------
@@ -291,12 +291,12 @@ cdef class Batch(BatchHeader):
 
     @cython.critical_section
     def set_partition_leader_epoch(self, epoch):
-        """Set the epoch of the leader that appends the batch. Writes to the data; no checksum covers it.
+        """Set the epoch of the leader that appends the batch, in the data; no checksum covers it.
 
         Parameters
         ----------
         epoch : int
-            -1 for none.
+            0 or more, or -1 for no epoch.
 
         Raises
         ------
@@ -328,7 +328,7 @@ cdef class Batch(BatchHeader):
         """Return the records, lazily: key, value and headers become objects when they are read.
 
         Checksums, also those inside a v0/v1 wrapper, are checked first, unless ``check_crcs=False``. Before
-        any other error the records before it are given, as by Kafka's own iterator.
+        any other error is raised, the records before it are returned, as by Kafka's own iterator.
         """
         cdef Records records = records_of(self._set.view, self._entry, &self._header, 0, self._set.cap,
                                           self._set.check_crcs, self._set.codecs)
@@ -342,13 +342,13 @@ cdef class Batch(BatchHeader):
         Raises
         ------
         CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError
-            As iterating does.
+            As for iterating.
         """
         return list(self)
 
     def __getitem__(self, key):
-        """Return a record by its place, -1 for the last, or a list of records by a slice. Each call decompresses the
-        batch: keep `records` to read several."""
+        """Return a record by its index, -1 for the last, or a list of records by a slice. Each call decompresses the
+        batch: keep `records` to read several records."""
         found = self.records
         if isinstance(key, slice):
             return found[key]
@@ -358,11 +358,11 @@ cdef class Batch(BatchHeader):
         return found[index if index >= 0 else index + len(found)]  # Cython's own indexing does not wrap around
 
     def __array__(self, dtype=None, copy=None):
-        """pandas asks for an array if it does not know an object."""
+        """Raise an error: pandas calls this for an object that it does not know."""
         raise ArgumentTypeError(NOT_AN_ARRAY, field="data")
 
     def __len__(self):
-        """Return the number of records, by the header. A v0/v1 wrapper's has none, so it is decompressed, once."""
+        """Return the number of records in the header. A v0/v1 wrapper does not have it, so it is decompressed, once."""
         if self._header.magic == 2:
             self._check_count()
             return self._header.records_count
@@ -371,8 +371,8 @@ cdef class Batch(BatchHeader):
         return self._inner_count if self.is_compressed else 1
 
     cdef int _check_count(self) except -1:
-        """Refuse a count too large for the bytes (7 each) before list(batch) allocates memory for len(batch)
-        records."""
+        """Reject a count that is too large for the bytes (7 per record), before list(batch) allocates memory for
+        len(batch) records."""
         cdef rp_error err
         cdef place at = place_of(&self._header)
         cdef int64_t bytes = self._header.size - RP_BATCH_HEADER
@@ -410,12 +410,12 @@ cdef class Batch(BatchHeader):
 
 
 cdef class BatchIterator:
-    """The entries of a record set, made by `read_batches`.
+    """Iterator over the entries of a record set, as `read_batches` returns it.
 
     Attributes
     ----------
     valid_bytes : int
-        Bytes of the whole entries passed so far.
+        Bytes of the complete entries so far.
     trailing_bytes : int | None
         Bytes of the truncated entry after the last complete one, otherwise 0. None until the iteration has ended.
 
@@ -429,13 +429,13 @@ cdef class BatchIterator:
     """
 
     def __init__(self):
-        raise TypeError("BatchIterator objects are made by read_batches")
+        raise TypeError("BatchIterator cannot be created directly: use read_batches")
 
     def __iter__(self):
         return self
 
     def __array__(self, dtype=None, copy=None):
-        """pandas asks for an array if it does not know an object."""
+        """Raise an error: pandas calls this for an object that it does not know."""
         raise ArgumentTypeError(NOT_AN_ARRAY, field="data")
 
     def __next__(self):
@@ -446,7 +446,7 @@ cdef class BatchIterator:
 
     @cython.critical_section
     cdef Batch _next(self):
-        """Return the next entry; None at the end."""
+        """Return the next entry, or None at the end."""
         cdef Batch batch = Batch.__new__(Batch)
         cdef rp_error err
         cdef int status = rp_batch_next(self.view.data, self.view.size, self._position, self._max_size, &batch._header,
@@ -495,7 +495,7 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
         is not copied; batches and records keep it alive.
     check_crcs : bool
         Check the checksums of a batch when its records are read. False: read as Kafka's own iterator does, which leaves
-        that to its callers.
+        the checks to its callers.
     complete : bool
         The data must end with a complete entry.
     max_decompressed_bytes : int
@@ -505,9 +505,8 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
     codecs : CodecRegistry | None
         Codec plug-ins in addition to Kafka's.
     lz4_header_checksum : {'verify', 'ignore'}
-        Of LZ4 frames in v1 and v2, whose header some clients write with the checksum that only v0 has (KIP-57): refuse
-        another than the right one, as Kafka's consumers do, or read the frame; `Batch.lz4_header_error`
-        tells which.
+        How to treat a wrong LZ4 header checksum in v1 and v2; some clients write the checksum of v0 (KIP-57). 'verify'
+        rejects the frame, as Kafka's consumers do. 'ignore' reads it; `Batch.lz4_header_error` then has the error.
 
     Returns
     -------
@@ -516,8 +515,8 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
     Raises
     ------
     CorruptRecordError
-        While iterating: an impossible size, a magic that is not 0, 1 or 2, or with `complete` a truncated last entry.
-        Entries before it are handed out.
+        While iterating: a size is impossible, a magic is not 0, 1 or 2, or, with `complete`, the last entry is
+        truncated. Earlier entries are returned first.
     ArgumentTypeError, InvalidArgumentError
 
     Examples

@@ -29,7 +29,7 @@ class ControlRecord:
         'ABORT', 'COMMIT', 'LEADER_CHANGE', 'SNAPSHOT_HEADER', 'SNAPSHOT_FOOTER', 'KRAFT_VERSION', 'KRAFT_VOTERS',
         or 'UNKNOWN', which readers skip.
     coordinator_epoch : int | None
-        Of the transaction coordinator that wrote an ABORT or COMMIT marker.
+        Epoch of the transaction coordinator that wrote an ABORT or COMMIT marker.
 
     Examples
     --------
@@ -62,12 +62,12 @@ class ControlRecord:
 def control_record(record: Record) -> ControlRecord:
     """Read the key of a record in a control batch, and the value if it is a transaction marker.
 
-    Versions above those known are read as version 0, as Kafka does.
+    Unknown higher versions are read as version 0, as in Kafka.
 
     Parameters
     ----------
     record : Record
-        From a batch whose is_control is True.
+        A record of a batch whose is_control is True.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def control_record(record: Record) -> ControlRecord:
 
 
 def _versioned(size: int, data: bytes | None, offset: int, field: str) -> int:
-    """Return the bytes after the version, which must not be negative, up to `size`."""
+    """Return the integer between the version, which must not be negative, and byte `size`."""
     if data is None or len(data) < size:
         found = "null" if data is None else f"{len(data)} bytes"
         raise InvalidRecordError(

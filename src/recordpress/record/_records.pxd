@@ -7,7 +7,7 @@ from recordpress.codecs.table cimport CodecTable
 
 
 cdef class Record:
-    cdef object _owner               # keeps what the pointers point into alive
+    cdef object _owner               # keeps the memory alive that the pointers point into
     cdef rp_record _record
     cdef const uint8_t* _entry       # v0/v1: the message, NULL in v2
     cdef object _key_bytes           # once requested

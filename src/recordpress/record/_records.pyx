@@ -1,6 +1,6 @@
-"""The records of a batch as Python objects, one at a time: key, value and headers are made when requested.
+"""The records of a batch as Python objects, one at a time: key, value and headers are created when requested.
 
-Keeping one record at a time costs a fraction of a list of all, because the next one reuses its memory.
+Keeping one record at a time costs a fraction of keeping a list of all, because the next record reuses its memory.
 """
 
 cimport cython
@@ -26,20 +26,20 @@ from recordpress.record._types import TIMESTAMP_TYPES
 @cython.no_gc
 @cython.freelist(16)
 cdef class Record:
-    """One record. Made by iterating over a `Batch`.
+    """One record, as iterating over a `Batch` returns it.
 
     Attributes
     ----------
     offset : int
     timestamp : int
-        Milliseconds; -1 for none. The batch's append time if timestamp_type is LogAppendTime.
+        Milliseconds; -1 if not set. The batch's append time if timestamp_type is LogAppendTime.
     timestamp_type : TimestampType
     key, value : bytes | None
-        Made when first read.
+        Created when first read.
     headers : list[tuple[str, bytes | None]]
-        Keys are decoded as UTF-8; bytes that are not become U+FFFD, as in Kafka's clients.
+        Keys are decoded as UTF-8; other bytes become U+FFFD, as in Kafka's clients.
     sequence : int
-        Of an idempotent producer, -1 for none.
+        Sequence of an idempotent producer, or -1.
     size : int
         Bytes of the record as stored (uncompressed).
     attributes : int
@@ -57,7 +57,7 @@ cdef class Record:
     """
 
     def __init__(self):
-        raise TypeError("Record objects are made by iterating over a Batch")
+        raise TypeError("Record cannot be created directly: iterate over a Batch")
 
     def __repr__(self):
         cdef const rp_record* r = &self._record
@@ -106,12 +106,12 @@ cdef class Record:
 
     @property
     def key_size(self):
-        """int: bytes of the key, -1 for null; makes no object."""
+        """int: bytes of the key, -1 for null; reading it creates no object."""
         return self._record.key.size
 
     @property
     def value_size(self):
-        """int: bytes of the value, -1 for null; makes no object."""
+        """int: bytes of the value, -1 for null; reading it creates no object."""
         return self._record.value.size
 
     @property
@@ -123,7 +123,7 @@ cdef class Record:
         return headers_of(&self._record)
 
     def to_dict(self):
-        """Return the record by the names of its columns.
+        """Return the record's fields by the names of their columns.
 
         Returns
         -------
@@ -147,7 +147,7 @@ cdef class Record:
         }
 
     def is_valid(self):
-        """Return whether a v0/v1 message's own checksum is right; True for a v2 record, which has none.
+        """Return whether a v0/v1 message's own checksum is right; True for a v2 record, which has no checksum.
 
         Returns
         -------
@@ -167,7 +167,7 @@ cdef class Records:
     """Iterator over the records of one batch."""
 
     def __init__(self):
-        raise TypeError("Records objects are made by iterating over a Batch")
+        raise TypeError("Records cannot be created directly: iterate over a Batch")
 
     def __iter__(self):
         return self
@@ -175,12 +175,12 @@ cdef class Records:
     def __next__(self):
         cdef Record record = self._taken()
         if record is None:
-            raise StopIteration  # only here Cython makes no object of it, which takes as long as reading a record
+            raise StopIteration  # only here, Cython creates no object for it, which takes as long as reading a record
         return record
 
     @cython.critical_section
     cdef Record _taken(self):
-        """Return the next record; None at the end."""
+        """Return the next record, or None at the end."""
         if self._index >= self._source.count:
             return None
         if self._magic == 2:
@@ -193,7 +193,7 @@ cdef class Records:
         if rp_record_next(&self._source, &self._cursor, self._index, &record._record, &err) != RP_OK:
             raise self._explain(&err)
         self._index += 1
-        # what is wrong after the last record is raised instead of it (DefaultRecordBatch.RecordIterator)
+        # an error after the last record is raised instead of returning it (DefaultRecordBatch.RecordIterator)
         if self._index == self._source.count and (self._pending is not None or self._cursor.p != self._cursor.end):
             raise self._rest()
         record._owner = self._owner
@@ -206,7 +206,7 @@ cdef class Records:
         cdef const uint8_t* at = self._cursor.p
         cdef Record record = Record.__new__(Record)
         cdef int status = rp_message_next(&self._source, &self._cursor, &message, &record._record, &err)
-        if status == RP_END:  # of a plain message: the caller wrote to it since
+        if status == RP_END:  # the caller has since written to a plain message
             status = rp_fail(&err, RP_ENTRY_SIZE_MAX, 8, rp_entry_size(self._cursor) - RP_LOG_OVERHEAD,
                              self._cursor.end - at - RP_LOG_OVERHEAD)
         if status != RP_OK:
@@ -217,7 +217,7 @@ cdef class Records:
         return record
 
     cdef object _explain(self, const rp_error* err):
-        """Return the error for a record that could not be read: the codec's, if its bytes are what is missing."""
+        """Return the error for a record that could not be read: the codec's error if it explains the missing bytes."""
         if self._pending is not None and err.status in (RP_RECORDS_MISSING, RP_RECORD_LENGTH, RP_VARINT):
             return self._ended(self._pending)
         return self._ended(error_of(err, &self._place))
@@ -238,7 +238,7 @@ cdef class Records:
 
 
 def summarize_records(batch):
-    """Read the records of a batch without an object for each."""
+    """Return count, first, least and largest offset, latest timestamp and first descent of a batch's records."""
     cdef Records records = iter(batch)
     cdef rp_batch message
     cdef rp_record r
@@ -299,7 +299,7 @@ cdef Records records_of(InputView view, const uint8_t* entry, const rp_batch* ba
     cdef bint decompressed = records._source.frame == RP_IN_RECORDS
     records._place = place_of(batch, base)
     if status != RP_OK:
-        # nothing of a v0/v1 wrapper is given before all of it has been checked
+        # no record of a v0/v1 wrapper is returned before the whole wrapper has been checked
         if batch.magic < 2 or not decompressed:
             raise error_of(&err, &records._place)
         records._pending = error_of(&err, &records._place)  # some records may come before it

@@ -43,8 +43,8 @@ def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=N
     values, keys : sequence of (bytes-like | None)
         One per record. Without keys, all keys are null.
     timestamps : int | datetime | str | sequence of them | None
-        One for all records, or one per record: milliseconds since 1970, a datetime with a time zone, or ISO 8601 text
-        with one. None: -1, no timestamp.
+        One time for all records, or one per record: milliseconds since 1970, or a datetime or ISO 8601 text, with a
+        time zone. None means -1, no timestamp.
     headers : sequence of (sequence of (str, bytes-like | None) | dict | None) | None
         Headers of each record. Magic 2 only.
     offsets : sequence of int | None
@@ -53,27 +53,27 @@ def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=N
         Offset of the first record if offsets is None. None: 0.
     batch_bytes : int | None
         Maximum size of a batch in bytes, uncompressed, header included. A batch ends before the record that would make
-        it larger; a single larger record makes a separate batch. None: no limit.
+        it larger; a single larger record becomes a separate batch. None: no limit.
     batch_records : int | None
-        Most records of a batch. None: no limit.
+        Maximum number of records in a batch. None: no limit.
     compression_type, level, magic, codecs
         As for `BatchBuilder`.
     **options
         `recordpress.typing.BatchOptions`, as for `BatchBuilder`: timestamp_type, log_append_time, producer_id,
-        producer_epoch, base_sequence (the first record's; later batches count on), partition_leader_epoch,
+        producer_epoch, base_sequence (of the first record; later batches continue it), partition_leader_epoch,
         is_transactional, delete_horizon_ms.
 
     Returns
     -------
     bytes
-        A record set; b"" for no records. A batch also ends before an offset more than 2^31-1 above its base.
+        A record set; b"" without records. A batch also ends before an offset more than 2^31-1 above its base.
 
     Raises
     ------
     InvalidArgumentError
-        Sequences of different lengths, and what `BatchBuilder` and its `append` refuse; the message names the record.
+        Sequences have different lengths, or as for `BatchBuilder` and its `append`; the message names the record.
     ArgumentTypeError
-        An argument of another type.
+        An argument has the wrong type.
 
     Examples
     --------
@@ -101,16 +101,16 @@ write_records.__text_signature__ = signature_with_options(write_records)
 
 def empty_batch(base_offset, last_offset, *, max_timestamp=-1, timestamp_type=0, producer_id=-1, producer_epoch=-1,
                 base_sequence=-1, partition_leader_epoch=-1, is_transactional=False, is_control=False):
-    """Return a batch of magic 2 without records, as compaction leaves one.
+    """Return a batch of magic 2 without records, as compaction leaves it.
 
     It keeps the last sequence of a producer, or the last offset of a cleaning round (LogCleaner).
 
     Parameters
     ----------
     base_offset, last_offset : int
-        What the batch covered.
+        First and last offset that the batch covered.
     max_timestamp : int
-        ms since the epoch; that of the batch before compaction.
+        In ms since the epoch: the max timestamp of the batch before compaction.
     timestamp_type : int
         0 CreateTime, 1 LogAppendTime.
     producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional, is_control

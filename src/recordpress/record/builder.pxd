@@ -1,4 +1,4 @@
-"""BatchBuilder, as other rooms fill one."""
+"""BatchBuilder, for other rooms that fill batches."""
 
 cimport cython
 from cpython.list cimport PyList_GET_SIZE
@@ -21,15 +21,15 @@ ctypedef struct exact_limit:
 cdef class BatchBuilder:
     cdef open_batch batch
     cdef CodecTable codecs
-    cdef pooled headers       # of the record that is being appended, encoded
+    cdef pooled headers       # encoded headers of the record that is being appended
     cdef exact_limit exact
     cdef float ratio          # of Kafka's estimate; negative: the limit is exact
     cdef int64_t write_limit  # the limit as it was requested
-    cdef int64_t result_size  # of what build() returned; -1 before
+    cdef int64_t result_size  # bytes that build() returned; -1 before
     cdef int64_t payload_size
     cdef int state
 
-    # append() in its parts: the record's place and headers, and whether it was taken.
+    # The steps of append(): set the record's place and headers, and add the record if it fits.
     @cython.final
     cdef int set_place(self, rp_record* row, timestamp, offset) except -1
 
@@ -46,7 +46,7 @@ cdef class BatchBuilder:
     @cython.final
     cdef bint add(self, const rp_record* row) except -1
 
-    # How large Kafka's producer takes the open batch to be (MemoryRecordsBuilder.estimatedSizeInBytes).
+    # Return the size of the open batch by the estimate of Kafka's producer (MemoryRecordsBuilder.estimatedSizeInBytes).
     @cython.final
     cdef int64_t estimated_size(self) noexcept
 

@@ -35,11 +35,11 @@ from recordpress.record._types import CONTROL_TYPES
 #
 #     header + proven + payload_bound(records after proven)  <=  limit
 #
-# where `proven` is a payload that holds all records but the last ones (none, at first). As long as this holds with a
-# new record, the record is taken at once. If it would not, the records after `proven` are compressed as a separate
-# stream and joined to it; if that is too large too, all records are compressed again, and become `proven` if they fit.
-# Only a record that does not fit even then is refused. So every batch can be finished within the limit. build()
-# compresses the whole, and takes the joined payload only if nothing else fits.
+# where `proven` is a payload of all records but the latest (at first, it is empty). As long as this holds with a new
+# record, the record is accepted at once. Otherwise, the records after `proven` are compressed as a separate stream and
+# joined to it; if that is too large too, all records are compressed again, and become `proven` if they fit. Only a
+# record that does not fit even then is rejected. So every batch can be finished within the limit. build() compresses
+# all records as one stream, and uses the joined payload only if nothing else fits.
 
 cdef void limit_free(exact_limit* limit) noexcept nogil:
     pooled_free(&limit.proven)
@@ -52,7 +52,7 @@ cdef bint limit_keeps(const exact_limit* limit, const open_batch* b, size_t payl
 
 
 cdef size_t most_payload(const exact_limit* limit, const open_batch* b, size_t size) noexcept nogil:
-    """Return the maximum number of bytes of payload that the first `size` record bytes can need."""
+    """Return the maximum payload size of the first `size` record bytes."""
     cdef const batch_options* o = &b.encoder.options
     if not joins(o.codecs, o.codec):
         return payload_bound(o.codecs, o.codec, size)
@@ -60,7 +60,7 @@ cdef size_t most_payload(const exact_limit* limit, const open_batch* b, size_t s
 
 
 cdef int compress_from(const open_batch* b, size_t start, pooled* out, rp_error* err) noexcept nogil:
-    """Append the compressed record bytes from `start` on to `out`."""
+    """Compress the record bytes from `start` to the end, and append them to `out`."""
     cdef const batch_options* o = &b.encoder.options
     cdef codec_context* context = context_acquire(o.codecs)
     cdef int status
@@ -73,7 +73,7 @@ cdef int compress_from(const open_batch* b, size_t start, pooled* out, rp_error*
 
 
 cdef int join_tail(exact_limit* limit, const open_batch* b, payload_join* join, rp_error* err) noexcept nogil:
-    """Compress the records after `proven` as a second stream that readers join; BATCH_FULL: this codec cannot."""
+    """Compress the records after `proven` as a second stream for readers to join; BATCH_FULL if the codec cannot."""
     cdef const batch_options* o = &b.encoder.options
     if not join_begin(o.codecs, o.codec, &limit.proven, join):
         return BATCH_FULL
@@ -85,7 +85,7 @@ cdef int join_tail(exact_limit* limit, const open_batch* b, payload_join* join, 
 
 
 cdef int prove_tail(exact_limit* limit, const open_batch* b, rp_error* err) noexcept nogil:
-    """Return whether the records after `proven`, compressed as a separate stream, fit after it."""
+    """Compress the records after `proven` as a separate stream; return BATCH_FULL if they do not fit after it."""
     cdef payload_join join
     cdef int status = join_tail(limit, b, &join, err) if limit.proven_size else BATCH_FULL
     if status != RP_OK:
@@ -99,7 +99,7 @@ cdef int prove_tail(exact_limit* limit, const open_batch* b, rp_error* err) noex
 
 
 cdef int prove_whole(exact_limit* limit, const open_batch* b, rp_error* err) noexcept nogil:
-    """Return whether all records, compressed as one stream, fit."""
+    """Compress all records as one stream; return BATCH_FULL if they do not fit."""
     limit.trial.size = 0
     if compress_from(b, 0, &limit.trial, err) != RP_OK:
         return err.status
@@ -112,7 +112,7 @@ cdef int prove_whole(exact_limit* limit, const open_batch* b, rp_error* err) noe
 
 
 cdef int prove(exact_limit* limit, const open_batch* b, rp_error* err) noexcept nogil:
-    """Prove that all records, compressed, keep the limit: RP_OK, BATCH_FULL or an error."""
+    """Prove that all records keep the limit when compressed; return RP_OK, BATCH_FULL or an error."""
     cdef int status = prove_tail(limit, b, err)
     return prove_whole(limit, b, err) if status == BATCH_FULL else status
 
@@ -126,14 +126,14 @@ cdef int finish_payload(exact_limit* limit, const open_batch* b, rp_error* err) 
     status = prove_whole(limit, b, err)
     if status == BATCH_FULL and limit.proven_size != b.records.size:
         status = join_tail(limit, b, &join, err)
-        if status == BATCH_FULL:  # a codec that gave more than its bound
+        if status == BATCH_FULL:  # the codec's output exceeded its bound
             return rp_fail(err, RP_CODEC_EXPANDS, -1, <int64_t>limit.trial.size, limit.size)
     return RP_OK if status == BATCH_FULL else status
 
 
 cdef int64_t expected_size(float ratio, const open_batch* b) noexcept nogil:
-    """Estimate the size of the batch by the ratio that is expected of its records:
-    MemoryRecordsBuilder.estimatedBytesWritten."""
+    """Estimate the size of the batch by the expected ratio of its records
+    (MemoryRecordsBuilder.estimatedBytesWritten)."""
     cdef int64_t expected = <int64_t>b.records.size
     cdef float factor = <float>1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR
     cdef float estimate
@@ -151,7 +151,7 @@ cdef float ratio_of(object value) except? -1:
         raise ArgumentTypeError(f"{name} must be a float or None, not {type(value).__name__}", field=name)
     try:
         number = float(value)
-    except TypeError as error:  # a NumPy array has a __float__, but only one of a single number can use it
+    except TypeError as error:  # a NumPy array has a __float__, which fails unless the array has a single number
         raise ArgumentTypeError(f"{name} must be a float or None: {error}", field=name) from error
     except OverflowError as error:
         raise InvalidArgumentError(f"{name} must be a float: {error}", field=name) from error
@@ -172,7 +172,7 @@ cdef class BatchBuilder:
     is_transactional=False, is_control=False, delete_horizon_ms=None, codecs=None, estimated_compression_ratio=None)
 --
 
-    Builds one record batch, with the bytes that Kafka's MemoryRecordsBuilder gives.
+    Builder of one record batch, byte for byte as Kafka's MemoryRecordsBuilder writes it.
 
     Parameters
     ----------
@@ -181,46 +181,46 @@ cdef class BatchBuilder:
     compression_type : str
         A `recordpress.typing.CompressionType` (zstd: magic 2 only), or the name of a plug-in.
     level : int | None
-        Compression level as Kafka means it (KIP-390). Default: the level of Kafka's producer.
+        Compression level as Kafka defines it (KIP-390). Default: the level of Kafka's producer.
     limit : int | None
-        Maximum size of the finished batch in bytes, header included. None: 2^31 - 1, where Kafka's formats end.
+        Maximum size of the finished batch in bytes, header included. None: 2^31 - 1, the limit of Kafka's formats.
     base_offset : int
-        Offset of the batch, and of the first record unless `append` gives it another.
+        Offset of the batch, and of the first record unless `append` sets another offset.
     timestamp_type : int | None
-        0 CreateTime, 1 LogAppendTime (records read with `log_append_time`); -1 none, for magic 0. None: CreateTime.
+        0 CreateTime, 1 LogAppendTime (readers see `log_append_time`), -1 for magic 0. None: CreateTime.
     log_append_time : int
-        ms since the epoch, with timestamp_type 1 only.
+        In ms since the epoch; only with timestamp_type 1.
     producer_id, producer_epoch, base_sequence : int
-        State of an idempotent or transactional producer; -1 none. Magic 2, as all below.
+        State of an idempotent or transactional producer, or -1. Magic 2 only, like all options up to delete_horizon_ms.
     partition_leader_epoch : int
-        -1 unless a broker writes.
+        -1 unless a broker writes the batch.
     is_transactional, is_control : bool
-        A control batch takes `append_control` and `append_end_txn_marker` only, others `append` only.
+        A control batch accepts only `append_control` and `append_end_txn_marker`; other batches accept only `append`.
     delete_horizon_ms : int | None
-        ms since the epoch from when on compaction may drop this batch's tombstones (KIP-534).
+        Time in ms since the epoch after which compaction may drop this batch's tombstones (KIP-534).
     codecs : CodecRegistry | None
         Codec plug-ins in addition to Kafka's.
     estimated_compression_ratio : float | None
-        None: the limit is exact. A number of 0 or more (compressed by uncompressed bytes, KIP-126): the limit is
-        Kafka's write limit, which is kept by an estimate.
+        None: the limit is exact. A number of 0 or more (compressed divided by uncompressed bytes, KIP-126): the limit
+        is Kafka's write limit, which applies to an estimate.
 
     Raises
     ------
     InvalidArgumentError
-        A value that is out of range, or that the others forbid (MemoryRecordsBuilder). `field` names it.
+        A value is out of range, or other arguments forbid it (MemoryRecordsBuilder). `field` names the argument.
     ArgumentTypeError
-        An argument of another type.
+        An argument has the wrong type.
 
     Notes
     -----
-    The limit is exact: `append` refuses a record if, and only if, the batch with it would be larger. With a codec, the
-    builder finds out by compressing once the uncompressed records could be too large: filling such a batch to its last
-    byte costs some tens of compressions in all.
+    The limit is exact: `append` rejects a record if, and only if, the batch would become larger. With a codec, the
+    builder compresses to find out, once the uncompressed records could be too large: filling such a batch to its last
+    byte takes some tens of compressions in all.
 
-    Kafka's producer estimates instead (MemoryRecordsBuilder.hasRoomFor, KIP-126): it takes the first record of any
-    size, and a later one if header, uncompressed records x ratio x 1.05 and the record's own uncompressed bytes
-    keep the limit. Batches come out smaller than they may be, or larger than the limit. With
-    `estimated_compression_ratio` the builder does the same; without a codec the ratio has no effect.
+    Kafka's producer estimates instead (MemoryRecordsBuilder.hasRoomFor, KIP-126): it accepts a first record of any
+    size, and a later record if header, uncompressed records x ratio x 1.05 and the record's own uncompressed bytes
+    keep the limit. Its batches are smaller than they could be, or larger than the limit. With
+    `estimated_compression_ratio`, the builder does the same; without a codec, the ratio has no effect.
 
     Examples
     --------
@@ -271,26 +271,26 @@ cdef class BatchBuilder:
         value, key : bytes-like | None
             None: null (a null value is a tombstone in a compacted topic).
         timestamp : int
-            ms since the epoch; -1 none.
+            In ms since the epoch; -1 for no timestamp.
         headers : sequence of (str, bytes-like | None)
-            In order, keys may repeat. Magic 2 only.
+            In order; keys may repeat. Magic 2 only.
         offset : int | None
-            Greater than that of the record before; gaps are allowed. None: the next one.
+            Greater than the offset of the previous record; gaps are allowed. None: the next offset.
 
         Returns
         -------
         bool
-            False: the batch would be larger than the limit. Nothing has changed then.
+            False if the batch would be larger than the limit; the builder has not changed then.
 
         Raises
         ------
         InvalidArgumentError
-            offset not greater than the last one, or more than 2^31-1 above the base; timestamp negative and not -1;
-            headers with magic < 2; a control batch.
+            The offset is not above the last offset, or more than 2^31-1 above the base; the timestamp is negative and
+            not -1; there are headers with magic < 2; or the batch is a control batch.
         ArgumentTypeError
-            An argument of another type; a header's key that is not a str.
+            An argument has the wrong type, or a header's key is not a str.
         ClosedError
-            After `build` or `abort`.
+            `build` or `abort` was called.
 
         Examples
         --------
@@ -306,34 +306,34 @@ cdef class BatchBuilder:
 
     @cython.critical_section
     def append_many(self, values, keys=None, timestamps=None, headers=None, offsets=None):
-        """Append records, up to the first that does not fit: `append` for each, but several times as fast.
+        """Append records up to the first that does not fit, several times as fast as with `append`.
 
         Parameters
         ----------
         values, keys : sequence of (bytes-like | None)
             One per record. Without keys, all keys are null.
         timestamps : int | datetime | str | sequence of them | None
-            One for all records, or one per record: milliseconds since 1970, a datetime with a time zone, or ISO 8601
-            text with one. None: -1, no timestamp.
+            One time for all records, or one per record: milliseconds since 1970, or a datetime or ISO 8601 text, with a
+            time zone. None means -1, no timestamp.
         headers : sequence of (sequence of (str, bytes-like | None) | dict | None) | None
             Headers of each record. Magic 2 only.
         offsets : sequence of int | None
-            Increasing; gaps are allowed. None: the next ones.
+            Increasing; gaps are allowed. None: the next offsets.
 
         Returns
         -------
         int
-            How many were appended. Fewer than all: with the next one, the batch would be larger than the limit.
+            Number of appended records. If it is not all of them, the next record would exceed the limit.
 
         Raises
         ------
         InvalidArgumentError
-            Sequences of different lengths, and what `append` refuses; the message names the record. Records are read
-            ahead, also beyond one that does not fit: `records_count` tells how many were appended.
+            Sequences have different lengths, or as for `append`; the message names the record. Records are read ahead,
+            also beyond a record that does not fit: `records_count` has the number of appended records.
         ArgumentTypeError
             As for `append`.
         ClosedError
-            After `build` or `abort`.
+            `build` or `abort` was called.
 
         Examples
         --------
@@ -363,7 +363,7 @@ cdef class BatchBuilder:
         return taken
 
     cdef int64_t _add_rows(self, rp_record* rows, int64_t n, int64_t first) except -1:
-        """Append the rows, of which the first has this number for the caller; return how many fit."""
+        """Append the rows, whose first row is number `first` for the caller; return how many fit."""
         cdef rp_rows run
         cdef int64_t i = 0
         run.rows = rows
@@ -397,7 +397,7 @@ cdef class BatchBuilder:
     @cython.final
     cdef int set_place(self, rp_record* row, timestamp, offset) except -1:
         row.timestamp = time_of(timestamp, "timestamp", NO_TIMESTAMP, INT64_MAX)
-        row.offset = <int64_t>(<uint64_t>self.batch.encoder.last_offset + 1)  # where it wraps, record_check refuses it
+        row.offset = <int64_t>(<uint64_t>self.batch.encoder.last_offset + 1)  # if it wraps, record_check rejects it
         if offset is not None:
             row.offset = integer_of(offset, "offset", 0, INT64_MAX)
         return 0
@@ -426,7 +426,7 @@ cdef class BatchBuilder:
         return True
 
     cdef bint _add_beyond(self, const rp_record* row) except -1:
-        """Write the record if it fits, if comparing sizes does not decide it."""
+        """Write the record if it fits, although the sizes alone do not show that it does."""
         cdef size_t size = record_size(&self.batch.encoder, row)
         if self.batch.records.size + size > <size_t>MAX_SET_SIZE:
             return False
@@ -438,11 +438,11 @@ cdef class BatchBuilder:
         """Write the record if Kafka's estimate has room for it."""
         cdef rp_error err
         cdef int64_t estimate = self.estimated_size(), room = self.write_limit - estimate
-        if self.batch.encoder.records_count and room < <int64_t>size:  # the first one is always taken (hasRoomFor)
+        if self.batch.encoder.records_count and room < <int64_t>size:  # the first is always accepted (hasRoomFor)
             return False
         check(batch_put(&self.batch, row, &err), &err)
-        # Up to there nothing is asked: an estimate grows by no more than ratio x 1.05 per byte, except for the rounding
-        # of its float32 numbers, each by less than a part in 2^23.
+        # Up to this limit, no estimate is needed: it grows by no more than ratio x 1.05 per byte, except for the
+        # rounding of its float32 numbers, each by less than one part in 2^23.
         estimate = self.estimated_size()
         room = <int64_t>((self.write_limit - estimate - (estimate >> 20) - 2) / max(1.0, self.ratio * 1.0501))
         batch_limit(&self.batch, self.batch.records.size + <size_t>max(room, 0))
@@ -453,13 +453,13 @@ cdef class BatchBuilder:
         return expected_size(self.ratio, &self.batch)
 
     cdef bint _add_compressed(self, const rp_record* row, size_t size) except -1:
-        """Write the record, and take it back if the compressed batch is too large with it."""
+        """Write the record, and remove it again if the compressed batch becomes too large."""
         cdef rp_error err
         cdef batch_encoder before = self.batch.encoder
         cdef size_t start = self.batch.records.size, capacity
         cdef bint fits = self._surely_fits(start + size)
         check(batch_put(&self.batch, row, &err), &err)
-        if fits:  # the next ones need no question if the limit allows all the memory that is there
+        if fits:  # later records need no compression if the limit allows all the reserved memory
             capacity = min(self.batch.records.capacity, <size_t>MAX_SET_SIZE)
             if self._surely_fits(capacity):
                 batch_limit(&self.batch, capacity)
@@ -497,7 +497,7 @@ cdef class BatchBuilder:
             Type of the control record, or its name: "ABORT" 0, "COMMIT" 1, "LEADER_CHANGE" 2, "SNAPSHOT_HEADER" 3,
             "SNAPSHOT_FOOTER" 4, "KRAFT_VERSION" 5, "KRAFT_VOTERS" 6 (ControlRecordType).
         value : bytes-like
-            The serialized value. For "ABORT" and "COMMIT" `append_end_txn_marker` makes it.
+            The serialized value. For "ABORT" and "COMMIT", `append_end_txn_marker` writes it.
         timestamp, offset
             As for `append`.
 
@@ -525,7 +525,7 @@ cdef class BatchBuilder:
         if self.state != OPEN:
             self._refuse_state()
         if not self.batch.encoder.options.attributes & RP_CONTROL:
-            raise InvalidArgumentError("control records go into a control batch only: is_control=True",
+            raise InvalidArgumentError("control records need a control batch: is_control=True",
                                        field="is_control", rule="record set builder")
         if isinstance(type, str):
             type = choice_of("type", type, CONTROL_NUMBERS)
@@ -542,16 +542,16 @@ cdef class BatchBuilder:
         return self.add(&row)
 
     def append_end_txn_marker(self, commit, coordinator_epoch, timestamp=-1):
-        """Append the marker that ends a transaction: the one record of its control batch.
+        """Append the marker that ends a transaction: the only record of its control batch.
 
         Parameters
         ----------
         commit : bool
-            True COMMIT, False ABORT.
+            True for COMMIT, False for ABORT.
         coordinator_epoch : int
             Epoch of the transaction coordinator.
         timestamp : int
-            ms since the epoch; -1 none.
+            In ms since the epoch; -1 for no timestamp.
 
         Returns
         -------
@@ -580,7 +580,7 @@ cdef class BatchBuilder:
 
     @cython.critical_section
     def build(self):
-        """Finish the batch. The builder is closed then.
+        """Finish the batch and close the builder.
 
         Returns
         -------
@@ -590,7 +590,7 @@ cdef class BatchBuilder:
         Raises
         ------
         ClosedError
-            After `build` or `abort`.
+            `build` or `abort` was called.
 
         Examples
         --------
@@ -631,12 +631,12 @@ cdef class BatchBuilder:
 
     @cython.critical_section
     def abort(self):
-        """Drop what was appended and close the builder.
+        """Drop the appended records and close the builder.
 
         Raises
         ------
         ClosedError
-            After `build` or `abort`.
+            `build` or `abort` was called.
 
         Examples
         --------
@@ -648,11 +648,11 @@ cdef class BatchBuilder:
         self._close(b"")
 
     cdef int _refuse_records(self) except -1:
-        """Raise an error for a builder that is closed or in use, or takes control records only."""
+        """Raise an error if the builder is closed or in use, or accepts only control records."""
         if self.state != OPEN:
             self._refuse_state()
         if self.batch.encoder.options.attributes & RP_CONTROL:
-            raise InvalidArgumentError("a control batch takes control records only: append_control, "
+            raise InvalidArgumentError("a control batch accepts only control records: use append_control or "
                                        "append_end_txn_marker", field="is_control", rule="record set builder")
         return 0
 
@@ -678,7 +678,7 @@ cdef class BatchBuilder:
 
     @property
     def records_count(self):
-        """Records appended."""
+        """Number of appended records."""
         return self.batch.encoder.records_count
 
     @property
@@ -688,14 +688,14 @@ cdef class BatchBuilder:
 
     @property
     def last_offset(self):
-        """Offset of the last record, or what it was set to; None before the first.
+        """Offset of the last record, or the offset that was set; None before the first record.
 
-        May be set to what the batch covered before compaction removed records from it; the next record goes after it.
+        It may be set to the last offset that the batch covered before compaction; the next record must be above it.
 
         Raises
         ------
         InvalidArgumentError
-            When set below the last record's offset or more than 2^31-1 above the base offset.
+            The new value is below the last record's offset, or more than 2^31-1 above the base offset.
 
         Examples
         --------
@@ -722,24 +722,24 @@ cdef class BatchBuilder:
 
     @property
     def next_offset(self):
-        """Offset of the next record, unless `append` is given another."""
+        """Offset of the next record, unless `append` sets another offset."""
         return <int64_t>(<uint64_t>self.batch.encoder.last_offset + 1)
 
     @property
     def base_timestamp(self):
-        """ms: timestamp of the first record, or the delete horizon; None before the first record."""
+        """In ms: timestamp of the first record, or the delete horizon; None before the first record."""
         if self.batch.encoder.records_count == 0 and self.batch.encoder.options.delete_horizon_ms < 0:
             return None
         return self.batch.encoder.base_timestamp
 
     @property
     def max_timestamp(self):
-        """ms: the largest timestamp, or the log append time; -1 if no record has one."""
+        """In ms: the largest timestamp, or the log append time; -1 if no record has a timestamp."""
         return batch_max_timestamp(&self.batch.encoder)
 
     @property
     def offset_of_max_timestamp(self):
-        """Offset of the first record that has the largest timestamp; -1 if no record has one."""
+        """Offset of the first record that has the largest timestamp; -1 if no record has a timestamp."""
         return self.batch.encoder.offset_of_max_timestamp
 
     @property
@@ -750,7 +750,7 @@ cdef class BatchBuilder:
     @property
     @cython.critical_section
     def size_in_bytes(self):
-        """Bytes of the finished batch: exact without a codec and after `build`, else an upper bound."""
+        """Bytes of the finished batch: exact without a codec and after `build`, otherwise an upper bound."""
         if self.state == CLOSED:
             return self.result_size
         if self.batch.encoder.records_count == 0:

@@ -21,20 +21,20 @@ cdef enum:
     LOST_KINDS
 
 
-# Zero except for `magic`, the one that is wanted, before the first batch.
+# Before the first batch, all zero except for `magic`, the target.
 ctypedef struct converter:
     int magic
     open_batch batch
     int64_t lost[LOST_KINDS]
 
 
-# Counts the header fields of a v2 batch that no older magic has, for this many of its records.
+# Count the header fields of a v2 batch that no older magic has, for `records` of its records.
 cdef void count_lost_header(converter* c, const rp_batch* batch, int64_t records) noexcept nogil
 
-# Keeps the fields of a record of `batch` that the magic has, and counts the others.
+# Keep the fields of a record of `batch` that the target magic has, and count the others.
 cdef void drop_fields(converter* c, const rp_batch* batch, rp_record* row) noexcept nogil
 
-# Begins the batch in the magic that is wanted, from its first record on; batch_add and batch_close do the rest, by the
-# rules of MemoryRecordsBuilder. RP_CODEC_MAGIC: that magic has no such codec.
+# Begin the batch in the target magic, at its first record; batch_add and batch_close do the rest, by the rules of
+# MemoryRecordsBuilder. Return RP_CODEC_MAGIC if the target magic does not have the codec.
 cdef int convert_begin(converter* c, const rp_record* first, codec_context* context, int codec, int level,
                        rp_error* err) noexcept nogil

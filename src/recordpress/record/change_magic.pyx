@@ -5,8 +5,8 @@
     v0 ─► v1, v2    the timestamp -1
     v0, v1 ─► v2    no producer, no leader epoch
 
-LogAppendTime stays LogAppendTime. The new batch has the first record's offset as its base: inner offsets of a v1
-wrapper count from there, regardless of the v2 batch's first offset before compaction.
+LogAppendTime does not change. The new batch has the first record's offset as its base: inner offsets of a v1 wrapper
+count from this offset, regardless of the v2 batch's first offset before compaction.
 """
 
 from libc.stdint cimport SIZE_MAX
@@ -34,7 +34,7 @@ LOST = {
 }
 
 
-# --- what is lost ---------------------------------------------------------------------------------------------------
+# --- lost fields ----------------------------------------------------------------------------------------------------
 
 cdef void count_lost_header(converter* c, const rp_batch* batch, int64_t records) noexcept nogil:
     if batch.magic < 2:
@@ -53,7 +53,7 @@ cdef void drop_fields(converter* c, const rp_batch* batch, rp_record* row) noexc
     if c.magic == 0:
         c.lost[LOST_TIMESTAMPS] += row.timestamp != NO_TIMESTAMP or row.timestamp_type == LOG_APPEND_TIME
         row.timestamp, row.timestamp_type = NO_TIMESTAMP, -1
-    elif row.timestamp_type < 0:  # of magic 0, maybe in a v1 wrapper that has the type for all
+    elif row.timestamp_type < 0:  # a record of magic 0, maybe in a v1 wrapper that has the type for all its records
         row.timestamp_type = max(rp_batch_timestamp_type(batch), 0)
         if row.timestamp_type == LOG_APPEND_TIME:
             row.timestamp = batch.max_timestamp
@@ -66,7 +66,7 @@ cdef void drop_fields(converter* c, const rp_batch* batch, rp_record* row) noexc
     row.sequence = -1
 
 
-# --- what is written ------------------------------------------------------------------------------------------------
+# --- the new batch --------------------------------------------------------------------------------------------------
 
 cdef int convert_begin(converter* c, const rp_record* first, codec_context* context, int codec, int level,
                        rp_error* err) noexcept nogil:

@@ -1,5 +1,5 @@
-"""From an entry of a record set to where its records lie: checksum, payload, decompression, base offset. `encode` is
-the other way."""
+"""Find the records of an entry of a record set: checksum, payload, decompression, base offset. `encode` does the
+reverse."""
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memset
@@ -124,8 +124,8 @@ cdef int open_source(codec_context* context, const uint8_t* entry, const rp_batc
 
 cdef int refuse_codec(const codec_table* codecs, const uint8_t* entry, const rp_batch* batch,
                       rp_error* err) noexcept nogil:
-    """Set the error of a batch without a codec: an unassigned id, or the name of a plug-in. For an impossible name, a
-    reader without plug-ins gets Kafka's error: an unknown id."""
+    """Set the error of a batch whose codec is unknown: an unassigned id, or the name of a plug-in. For an impossible
+    name, a reader without plug-ins reports Kafka's error: an unknown id."""
     cdef const uint8_t* name = NULL
     cdef int length
     if rp_batch_codec(batch) != RP_PLUGGABLE:
@@ -144,10 +144,10 @@ cdef int refuse_early(codec_context* context, const uint8_t* entry, int64_t ther
     cdef rp_cursor cursor
     cdef rp_record first
     cdef int codec = rp_batch_codec(batch)
-    if batch.magic != 2 or batch.records_count == 0 or codec == RP_PLUGGABLE:  # its name may not be there yet
+    if batch.magic != 2 or batch.records_count == 0 or codec == RP_PLUGGABLE:  # its name may not be read yet
         return RP_OK
     if batch.records_count > 0 and codec and row_of(context.codecs, codec) != NULL:
-        return RP_OK  # only decompressing it shows this
+        return RP_OK  # only decompression shows an error
     if open_source(context, entry, batch, entry + there, &context.scratch, 0, False, &source, err) != RP_OK:
         return err.status
     if batch.records_count > room // SMALLEST_RECORD:
@@ -221,8 +221,8 @@ cdef int open_messages(codec_context* context, const uint8_t* entry, const rp_ba
 
 
 cdef int base_of_inner(const rp_batch* batch, rp_source* source, rp_error* err) noexcept nogil:
-    """Count the inner messages and find what to add to their offsets: v0 nothing; v1 nothing if the
-    wrapper's offset is 0 (some librdkafka versions write that), else what makes the last one the wrapper's."""
+    """Count the inner messages and find the number to add to their offsets: 0 for v0, and for v1 if the wrapper's
+    offset is 0 (as some librdkafka versions write it); otherwise, the last message gets the wrapper's offset."""
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef const uint8_t* at
     cdef int64_t size, last = -1
@@ -244,5 +244,5 @@ cdef int base_of_inner(const rp_batch* batch, rp_source* source, rp_error* err) 
     if batch.magic == 1 and batch.base_offset != 0:
         if batch.base_offset < last:
             return rp_fail(err, RP_WRAPPER_OFFSET, -1, batch.base_offset, last)
-        source.base_offset = <int64_t>(<uint64_t>batch.base_offset - <uint64_t>last)  # may wrap: bytes from outside
+        source.base_offset = <int64_t>(<uint64_t>batch.base_offset - <uint64_t>last)  # untrusted bytes: it may wrap
     return RP_OK

@@ -1,10 +1,10 @@
-"""A batch being written, for magic 0, 1 and 2, as the builder, lists and columns share it.
+"""A batch being written, for magic 0, 1 and 2, shared by the builder, lists and columns.
 
     options_of                                    arguments from Python -> batch_options
     batch_begin                                   an open batch at a base offset
     record_check, offset_delta_fits               may this record follow?
-    record_size, record_room                      its bytes in this batch, and at most
-    record_write                                  writes them, and collects the fields of the header
+    record_size, record_room                      its bytes in this batch, and an upper bound
+    record_write                                  writes the record, and collects the fields of the header
     batch_finish                                  header and checksum around record bytes that are in place
     write_around                                  the same around a copy of record bytes
 
@@ -53,7 +53,7 @@ cdef enum:
     JAVA_RECORD_OVERHEAD = 21   # DefaultRecord.MAX_RECORD_OVERHEAD, by which Kafka estimates sizes
 
 
-# What all batches of one call have in common.
+# The options that all batches of one call share.
 ctypedef struct batch_options:
     int magic
     const codec_table* codecs   # the caller keeps it alive
@@ -64,7 +64,7 @@ ctypedef struct batch_options:
     int32_t base_sequence       # of the first batch
     int32_t partition_leader_epoch
     int64_t producer_id
-    int64_t log_append_time     # used where attributes has RP_LOG_APPEND_TIME
+    int64_t log_append_time     # used if attributes have RP_LOG_APPEND_TIME
     int64_t delete_horizon_ms   # or another timestamp that a v2 header has as its base; -1: none
 
 
@@ -73,7 +73,7 @@ ctypedef fused header_fields:
     header_row
 
 
-# Give batches the fields of another one's header that a producer set.
+# Copy the producer's fields and the leader epoch from another batch's header.
 cdef inline void keep_header(batch_options* o, const header_fields* h) noexcept nogil:
     o.producer_id = h.producer_id
     o.producer_epoch = h.producer_epoch
@@ -84,7 +84,7 @@ cdef inline void keep_header(batch_options* o, const header_fields* h) noexcept 
 ctypedef struct batch_encoder:
     batch_options options
     int64_t base_offset
-    int64_t last_offset         # base_offset - 1 without a record
+    int64_t last_offset         # base_offset - 1 before the first record
     int64_t base_timestamp
     int64_t max_timestamp
     int64_t offset_of_max_timestamp
@@ -95,12 +95,12 @@ ctypedef struct batch_encoder:
 cdef void plain_options(batch_options* o, int magic, const codec_table* codecs, int codec, int level) noexcept nogil
 
 # Fill `o` by the rules of MemoryRecordsBuilder from the arguments of `call`, the function or class that was called.
-# `given` holds the keywords that are no parameters of it: the options in recordpress.typing.BatchOptions, and others,
-# which are refused. Java's checks on close happen here, too, because nothing changes later.
+# `given` holds the keywords that are not parameters of `call`: the options in recordpress.typing.BatchOptions, and
+# others, which are rejected. Java's checks on close happen here, too, because nothing changes later.
 cdef int options_of(batch_options* o, object call, object magic, object compression_type, object level,
                     CodecTable codecs, object is_control, dict given) except -1
 
-# The same in steps, for callers whose parameters are the options: BatchBuilder, which is made for each batch.
+# The same in steps, for callers whose parameters are the options: BatchBuilder, which is created for each batch.
 cdef int begin_options(batch_options* o, object magic, object compression_type, object level, CodecTable codecs,
                        object is_control) except -1
 cdef int take_producer(batch_options* o, object producer_id, object producer_epoch, object base_sequence,
@@ -109,7 +109,7 @@ cdef int take_times(batch_options* o, object timestamp_type, object log_append_t
                     object delete_horizon_ms) except -1
 cdef int finish_options(const batch_options* o, CodecTable codecs) except -1
 
-# The __text_signature__ of a function that takes **options, with each option by name, for inspect and help.
+# Return the __text_signature__ of a function that takes **options, with each option by name, for inspect and help.
 cdef str signature_with_options(object function)
 
 cdef size_t header_size(const batch_options* options) noexcept nogil
@@ -121,7 +121,7 @@ cdef void write_around(const batch_encoder* e, const uint8_t* payload, size_t si
 
 
 cdef inline int record_check(const batch_encoder* e, const rp_record* row, rp_error* err) noexcept nogil:
-    """Check the rules of appending except that for the offset delta (MemoryRecordsBuilder.appendWithOffset)."""
+    """Check the rules of appending, except the rule for the offset delta (MemoryRecordsBuilder.appendWithOffset)."""
     if row.offset <= e.last_offset:
         if e.records_count == 0 and row.offset < e.base_offset:
             return rp_fail(err, RP_OFFSET_BASE, -1, row.offset, e.base_offset)
@@ -157,12 +157,12 @@ cdef inline size_t record_size(const batch_encoder* e, const rp_record* row) noe
 
 
 cdef inline size_t record_room(const rp_record* row) noexcept nogil:
-    """Return room that record_write needs: at least record_size, and much faster to compute."""
+    """Return the room that record_write needs: at least record_size, and much faster to compute."""
     return RP_RECORD_OVERHEAD_MAX + max(row.key.size, 0) + max(row.value.size, 0) + row.headers.size
 
 
 cdef inline uint8_t* message_write(batch_encoder* e, const rp_record* row, uint8_t* p) noexcept nogil:
-    """Write a v0/v1 message: alone, or inside a wrapper, where v1 counts offsets from the batch's base."""
+    """Write a v0/v1 message, as an entry or inside a wrapper, where v1 counts offsets from the batch's base."""
     cdef rp_record message = row[0]
     if e.options.attributes & RP_LOG_APPEND_TIME:
         message.timestamp = e.options.log_append_time
@@ -173,7 +173,7 @@ cdef inline uint8_t* message_write(batch_encoder* e, const rp_record* row, uint8
 
 
 cdef inline uint8_t* record_write(batch_encoder* e, const rp_record* row, uint8_t* p) noexcept nogil:
-    """Write the record at p, where there is record_room; returns the end."""
+    """Write the record at p, which has record_room() bytes, and return the end."""
     cdef int64_t timestamp = row.timestamp
     e.base_timestamp = timestamp_base(e, row)
     if e.options.magic == 2:

@@ -1,4 +1,4 @@
-"""Write a batch: the work per call or per batch (options, header, checksum). `decode` reads one."""
+"""Write a batch: the work per call or per batch (options, header, checksum). `decode` reads batches."""
 
 from libc.stdint cimport INT16_MAX, INT64_MAX, uint32_t
 from libc.string cimport memcpy
@@ -17,7 +17,7 @@ from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 cdef str RULE = "record set builder"
 
 cdef enum:
-    COPIED_AT_ONCE = 16 << 10  # and then read for the checksum, from the nearest cache
+    COPIED_AT_ONCE = 16 << 10  # bytes to copy and then read for the checksum, from the nearest cache
 
 
 cdef int refuse(str field, str sentence) except -1:
@@ -104,7 +104,7 @@ cdef int refuse_unknown(object call, dict given) except -1:
 
 cdef int take_producer(batch_options* o, object producer_id, object producer_epoch, object base_sequence,
                        object partition_leader_epoch, object is_transactional) except -1:
-    """Take the producer's options; the common case, none given, costs nothing: CPython has one -1."""
+    """Set the producer's options; the common case of no options costs nothing, because CPython has a single -1."""
     if producer_id is not NONE:
         o.producer_id = integer_of(producer_id, "producer_id", -1, INT64_MAX)
     if producer_epoch is not NONE:
@@ -186,8 +186,8 @@ cdef size_t header_size(const batch_options* options) noexcept nogil:
 
 
 cdef size_t least_size(const batch_options* options) noexcept nogil:
-    """Return the number of bytes of a batch before its compressed records: with a plug-in's name, which belongs to the
-    payload."""
+    """Return the number of bytes of a batch before its compressed records, including a plug-in's name, which belongs to
+    the payload."""
     return header_size(options) + row_of(options.codecs, options.codec).head_size
 
 

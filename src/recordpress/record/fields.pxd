@@ -9,8 +9,8 @@ cdef inline bytes bytes_of(const rp_field* f):
     return PyBytes_FromStringAndSize(<const char*>f.data, f.size)
 
 
-# UTF-8 as Java decodes it: the same parts become U+FFFD as in columns (utf8.h).
+# Decode UTF-8 as Java does: the same bytes become U+FFFD as in columns (utf8.h).
 cdef str text_of(const rp_field* f)
 
-# [(str, bytes or None), ...]. Only the record's headers and header_count are read.
+# Return [(str, bytes or None), ...]. Only the record's headers and header_count are read.
 cdef list headers_of(const rp_record* r)

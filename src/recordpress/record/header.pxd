@@ -48,7 +48,7 @@ cdef inline void fill_row(header_row* row, const rp_batch* b, const char* codec_
     row.size = b.size
     row.magic = b.magic
     row.attributes = b.attributes
-    row.base_offset = b.base_offset   # a v0/v1 wrapper's header has its last offset only
+    row.base_offset = b.base_offset   # the header of a v0/v1 wrapper has only its last offset
     row.last_offset = rp_batch_last_offset(b)
     row.records_count = b.records_count
     row.base_timestamp = b.base_timestamp

@@ -15,13 +15,13 @@ from recordpress._c.wire cimport (
 from recordpress._status cimport check, place, place_at
 from recordpress.checksum cimport crc32c_update
 
-# What batch_header.h states, for modules in Python.
+# Constants of batch_header.h, for modules in Python.
 CODEC_BITS = RP_CODEC_MASK  # of the attributes
 LOG_OVERHEAD, ENTRY_PREFIX, MAGIC_AT = RP_LOG_OVERHEAD, RP_ENTRY_PREFIX, RP_MAGIC_OFFSET  # of every entry
 MIN_ENTRY_SIZE, HEADER_SIZE = RP_MIN_ENTRY_SIZE, RP_BATCH_HEADER
 CHECKED_FROM = RP_ATTRIBUTES_OFFSET  # what the checksum of magic 2 covers, to the end of the batch
 PRODUCER_ID_END = RP_PRODUCER_EPOCH_OFFSET  # in a header of magic 2
-SEQUENCES = 1 << 31  # they go from 0 to 2^31 - 1, and then begin again (DefaultRecordBatch.incrementSequence)
+SEQUENCES = 1 << 31  # sequences go from 0 to 2^31 - 1, and then begin again (DefaultRecordBatch.incrementSequence)
 
 # The fields of `header_row`: name, NumPy type, Arrow format, value that is null in Arrow (None: never null).
 FIELDS = (
@@ -48,10 +48,10 @@ FIELDS = (
 
 
 cdef class BatchHeader:
-    """A v2 batch or a v0/v1 message by its header alone; -1 stands for what it does not have."""
+    """The header of a v2 batch or a v0/v1 message; -1 stands for a field that is not set."""
 
     def __init__(self):
-        raise TypeError("BatchHeader objects are made by walks over logs")
+        raise TypeError("BatchHeader cannot be created directly: walks over logs return it")
 
     @property
     def position(self):
@@ -111,17 +111,17 @@ cdef class BatchHeader:
 
     @property
     def max_timestamp(self):
-        """int: milliseconds, -1 for none; the append time if timestamp_type is LogAppendTime."""
+        """int: milliseconds, -1 if not set; the append time if timestamp_type is LogAppendTime."""
         return self._header.max_timestamp
 
     @property
     def partition_leader_epoch(self):
-        """int: -1 for none."""
+        """int: -1 if not set."""
         return self._header.partition_leader_epoch
 
     @property
     def producer_id(self):
-        """int: -1 for none."""
+        """int: -1 if not set."""
         return self._header.producer_id
 
     @property
@@ -131,17 +131,17 @@ cdef class BatchHeader:
 
     @property
     def producer_epoch(self):
-        """int: -1 for none."""
+        """int: -1 if not set."""
         return self._header.producer_epoch
 
     @property
     def base_sequence(self):
-        """int: -1 for none."""
+        """int: -1 if not set."""
         return self._header.base_sequence
 
     @property
     def last_sequence(self):
-        """int: base sequence + last offset delta, wrapping from 2**31 - 1 to 0; -1 for none."""
+        """int: base sequence + last offset delta, wrapping from 2**31 - 1 to 0; -1 if not set."""
         if self._header.base_sequence == -1:
             return -1
         return rp_sequence_add(self._header.base_sequence, self._header.last_offset_delta)
@@ -180,7 +180,7 @@ def read_header(data, at=0, position=0):
     cdef rp_batch batch
     cdef rp_error err
     cdef place where = place_at(start)
-    # where a whole header fits, nothing after it is read: the size of the data does not matter
+    # if a whole header fits, nothing after it is read: the size of the data does not matter
     cdef int status = rp_batch_next(view.data + start, INT64_MAX if left >= RP_BATCH_HEADER else left, 0, INT32_MAX,
                                     &batch, &err)
     if status == RP_END:
@@ -203,7 +203,7 @@ def entry_prefix(data, at=0):
 
 
 def moved_header(BatchHeader header, position, base_offset):
-    """Return the same header at another position, with another base offset."""
+    """Return a copy of the header at another position, with another base offset."""
     cdef BatchHeader moved = header_of(&header._header)
     moved._header.position = position
     moved._header.base_offset = base_offset

@@ -1,6 +1,6 @@
 """Changes of a broker to an entry without reading its records (org.apache.kafka.common.record.MutableRecordBatch).
 
-The checksum is patched, so that the rest of the entry is not read; one that was wrong stays wrong.
+The checksum is patched, so that the rest of the entry is not read; a wrong checksum remains wrong.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -20,7 +20,7 @@ cdef enum:
     KEPT_ATTRIBUTES = RP_CODEC_MASK | RP_TRANSACTIONAL | RP_CONTROL | RP_DELETE_HORIZON
 
 
-# setMaxTimestamp of an entry of magic 1 or 2, whose header `b` is; does nothing if it is the same.
+# setMaxTimestamp of an entry of magic 1 or 2 with the header `b`; do nothing if neither type nor time changes.
 # Attribute bits that Kafka does not know are cleared.
 cdef inline void set_max_timestamp(uint8_t* entry, const rp_batch* b, int timestamp_type, int64_t time) noexcept nogil:
     cdef uint8_t changed[STAMP_SIZE]

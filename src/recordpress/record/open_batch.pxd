@@ -1,9 +1,9 @@
 """A batch being filled. Each writer of records owns one, adds records until it is full, and closes it.
 
     batch_begin (encode), batch_limit    an empty batch, and its limit
-    batch_add                            append a record, or answer BATCH_FULL
+    batch_add                            append a record, or return BATCH_FULL
     batch_add_run                        append records, most of them in one loop
-    batch_put                            append it regardless of the limit
+    batch_put                            append a record regardless of the limit
     batch_close                          append header and payload of all records to a buffer
 
 The limit is a number of record bytes. At BATCH_FULL the owner applies its own rule: it begins another batch
@@ -22,13 +22,13 @@ cdef enum:
     BATCH_FULL = -1   # not a status of status.h: the batch has no room for the record
 
 
-# All zero is a full batch: it takes records after batch_begin and batch_limit. The owner fills `encoder.options`.
+# All zero is a full batch: it accepts records after batch_begin and batch_limit. The owner fills `encoder.options`.
 ctypedef struct open_batch:
     batch_encoder encoder
     pooled records      # before compression; other bytes of the owner may precede them
     size_t most         # limit on the size of `records`
-    size_t certain      # the part of it for which there is memory: up to there batch_add compares nothing else
-    # Makes room for `more` bytes in `records`; NULL: the pool does.
+    size_t certain      # the part of `most` that has memory: up to this size, batch_add makes no other comparison
+    # Make room for `more` bytes in `records`; NULL: the pool does.
     int (*reserve)(open_batch* b, size_t more, rp_error* err) noexcept nogil
 
 
@@ -42,7 +42,7 @@ cdef inline void batch_write(open_batch* b, const rp_record* row) noexcept nogil
 
 
 cdef inline int batch_add(open_batch* b, const rp_record* row, rp_error* err) noexcept nogil:
-    """Append a record: RP_OK, BATCH_FULL, or the rule that it breaks. Without RP_OK the batch is as it was."""
+    """Append a record and return RP_OK, or return BATCH_FULL or the broken rule and leave the batch unchanged."""
     if record_check(&b.encoder, row, err) != RP_OK:
         return err.status
     if not offset_delta_fits(&b.encoder, row):
@@ -54,8 +54,8 @@ cdef inline int batch_add(open_batch* b, const rp_record* row, rp_error* err) no
 
 
 cdef inline int64_t batch_add_run(open_batch* b, const rp_rows* rows, int64_t row, int64_t end) noexcept nogil:
-    """Append the rows from `row` to `end` to a batch of magic 2 that has records, up to the first about which batch_add
-    is to decide; returns its number."""
+    """Append the rows from `row` to `end` to a batch of magic 2 that has records, up to the first row that needs
+    batch_add; return the number of this row."""
     cdef batch_encoder* e = &b.encoder
     cdef rp_run run
     cdef uint8_t* to = b.records.data + b.records.size
@@ -75,10 +75,10 @@ cdef inline int64_t batch_add_run(open_batch* b, const rp_rows* rows, int64_t ro
 # The slow path of batch_add, by the exact size of the record.
 cdef int add_by_size(open_batch* b, const rp_record* row, rp_error* err) noexcept nogil
 
-# Appends a record after batch_add has answered BATCH_FULL. Returns RP_OK or RP_NO_MEMORY.
+# Append a record after batch_add has returned BATCH_FULL. Return RP_OK or RP_NO_MEMORY.
 cdef int batch_put(open_batch* b, const rp_record* row, rp_error* err) noexcept nogil
 
-# Appends the finished batch to `out`; its records stay.
+# Append the finished batch to `out`; keep its records.
 cdef int batch_close(const open_batch* b, codec_context* context, pooled* out, rp_error* err) noexcept nogil
 
 # batch_close for record bytes in other memory.

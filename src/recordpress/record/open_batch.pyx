@@ -14,12 +14,12 @@ cdef int add_by_size(open_batch* b, const rp_record* row, rp_error* err) noexcep
 
 
 cdef enum:
-    SMALL = 64 << 10  # a batch that outgrows it gets memory for its limit at once, which saves copying it repeatedly
-    LEAP = 4 << 20    # or as much as this: memory that nobody touches costs nothing
+    SMALL = 64 << 10  # a larger batch gets memory for its whole limit at once, which avoids repeated copying
+    LEAP = 4 << 20    # but no more than this at a time: untouched memory costs nothing
 
 
 cdef size_t wanted_room(const open_batch* b, size_t room) noexcept nogil:
-    """Return for how many more bytes to make room, if it is needed for `room` now."""
+    """Return the number of bytes to make room for, if `room` bytes are needed now."""
     if b.records.capacity < SMALL or b.most < b.records.size:
         return room
     return max(room, min(b.most - b.records.size, <size_t>LEAP))
@@ -52,7 +52,7 @@ cdef int close_over(const batch_encoder* e, const uint8_t* records, size_t size,
     out.size += header
     if compress_payload(context, e.options.codec, e.options.level, e.options.magic, records, size, out, err) != RP_OK:
         return err.status
-    if header and out.size - start > MAX_SET_SIZE:  # without one, messages that are entries each
+    if header and out.size - start > MAX_SET_SIZE:  # without a header, the messages are separate entries
         return rp_fail(err, RP_SET_SIZE, -1, <int64_t>(out.size - start), MAX_SET_SIZE)
     batch_finish(e, out.data + start, out.size - start)
     return RP_OK

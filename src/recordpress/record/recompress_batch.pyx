@@ -3,7 +3,7 @@
     v2 batch           header ─► kept except for batchLength, the codec bits and the CRC
                        payload ─► decompressed ─► compressed; no record is read or written
     v0/v1 wrapper      the same; under `none` its messages become separate entries, as only a wrapper has a codec
-    v0/v1 message      as it is: only wrappers carry a codec
+    v0/v1 message      unchanged: only wrappers have a codec
     control, count 0   byte for byte, as brokers keep them
 """
 
@@ -73,7 +73,7 @@ cdef int rewrap(recompressor* r, const uint8_t* entry, const rp_source* source, 
     if r.batch.magic < 2:
         if rp_message_read(entry, r.batch.size, 0, &ignored, &wrapper, err) != RP_OK:
             return err.status
-        if wrapper.value.data == NULL:  # it was there before: another thread wrote to the bytes
+        if wrapper.value.data == NULL:  # it was not NULL before: another thread wrote to the bytes
             return rp_fail(err, RP_WRAPPER_NULL, r.batch.size, 0, 0)
         header = <size_t>(wrapper.value.data - entry)
     cdef size_t records = <size_t>(source.end - source.start)
@@ -109,7 +109,7 @@ cdef void store_message_crc(uint8_t* entry, size_t size) noexcept nogil:
 # --- a v0/v1 wrapper to `none` --------------------------------------------------------------------------------
 
 cdef int unwrap(recompressor* r, const rp_source* source, rp_error* err) noexcept nogil:
-    """Write the inner messages as separate entries: absolute offsets, the wrapper's append time in each."""
+    """Write the inner messages as separate entries, with absolute offsets and the wrapper's append time."""
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef const uint8_t* at
     cdef rp_batch inner
@@ -121,7 +121,7 @@ cdef int unwrap(recompressor* r, const rp_source* source, rp_error* err) noexcep
         status = rp_message_next(source, &cursor, &inner, &ignored, err)
         if status != RP_OK:
             return RP_OK if status == RP_END else status
-        if inner.magic != 0 and inner.magic != 1:  # as a separate entry it would be another format
+        if inner.magic != 0 and inner.magic != 1:  # a separate entry would have another format
             rp_fail(err, RP_MAGIC, RP_MAGIC_OFFSET, inner.magic, 1)
             return rp_source_fail(source, at, err)
         start = r.out.size
@@ -173,13 +173,13 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
     """Compress every batch of a record set with another codec; offsets, headers and records stay the same.
 
     A v2 batch keeps its header except for ``batchLength``, the codec bits of ``attributes`` and ``crc``: base offset,
-    last offset delta, timestamps, delete horizon, producer fields, sequence, leader epoch and records count are
-    the source's, and no record is touched. Control batches and the empty batches that compaction leaves are
-    copied byte for byte; so are batches that have the codec already, if no level is given. Wrapper messages of v0 and
-    v1 keep their magic; with ``none`` their messages become separate entries. Plain v0/v1 messages stay as they
-    are: only a wrapper has a codec.
+    last offset delta, timestamps, delete horizon, producer fields, sequence, leader epoch and records count do
+    not change, and no record is touched. Control batches and the empty batches that compaction leaves are copied
+    byte for byte; so are batches that have the codec already, if no level is given. Wrapper messages of v0 and
+    v1 keep their magic; with ``none``, their messages become separate entries. Plain v0/v1 messages do not change:
+    only a wrapper has a codec.
 
-    Every checksum of the source is checked first, and those inside a wrapper when it is opened.
+    Every checksum of the source is checked first; checksums inside a wrapper are checked when it is opened.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
         Record set of complete entries, such as the content of a ``.log`` file.
     compression_type : CompressionType or a name in `codecs`
     level : int, optional
-        As in `compress`; None is what Kafka's Java producer does by default.
+        As in `compress`; None means the default of Kafka's Java producer.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
     codecs : CodecRegistry | None
@@ -201,11 +201,11 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
     ------
     CorruptRecordError
         A checksum, size or magic is wrong, the last entry is truncated (leaving it out would be a loss), or a codec's
-        stream is damaged (DecompressionError). ``position`` and ``offset`` have the place.
+        stream is damaged (DecompressionError). ``position`` and ``offset`` name the place.
     InvalidRecordError
         A wrapper breaks a rule of its format.
     UnsupportedCompressionTypeError
-        zstd for a v0/v1 entry (KIP-110), or a codec id that Kafka did not assign.
+        The codec is zstd for a v0/v1 entry (KIP-110), or Kafka did not assign the codec id.
     OutputTooLargeError
         A batch is larger than max_decompressed_bytes.
     InvalidArgumentError, ArgumentTypeError

@@ -1,4 +1,4 @@
-"""Records that a caller hands in, as rows to write."""
+"""Records from a caller, as rows to write."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t
@@ -7,7 +7,7 @@ from recordpress._buffers cimport InputView, pooled
 from recordpress._c.wire cimport rp_field, rp_record
 
 cdef inline bint bytes_field(object value, rp_field* f) noexcept:
-    """Take null or bytes, the types of nearly all keys and values; return False for other types."""
+    """Set the field to null or bytes, the types of nearly all keys and values; return False for other types."""
     if value is None:
         f.data = NULL
         f.size = -1
@@ -19,7 +19,7 @@ cdef inline bint bytes_field(object value, rp_field* f) noexcept:
     return False
 
 cdef inline InputView field_view(object value, rp_field* f, str name):
-    """Take null, bytes or another buffer; return the view that must live as long as the field, or None."""
+    """Set the field to null, bytes or another buffer; return the view that must live as long as the field, or None."""
     if bytes_field(value, f):
         return None
     cdef InputView view = InputView(value, name)
@@ -34,19 +34,19 @@ cdef enum:
     ROWS = 256             # filled with the GIL, then written without it
 
 cdef class RowSource:
-    cdef int64_t taken   # rows that were handed out
+    cdef int64_t taken   # number of rows that next() has returned
 
-    # Fill at most `most` rows; returns how many they are, 0 at the end. An error names the record.
+    # Fill at most `most` rows; return their number, 0 at the end. An error names the record.
     cdef int64_t next(self, rp_record* rows, int64_t most) except -1
 
 cdef class RecordRows(RowSource):
     """The arguments of write_records: tuples, so that nothing changes them while they are read without the GIL, or the
-    caller's lists, which are borrowed as long as it is held."""
+    caller's lists, which are borrowed while the GIL is held."""
 
     cdef object values, keys, timestamps
     cdef tuple headers, offsets
     cdef bint is_borrowed       # the GIL must be held until all rows are written
-    cdef int64_t timestamp      # of all records, where timestamps is None
+    cdef int64_t timestamp      # of all records, if timestamps is None
     cdef int64_t base_offset
     cdef Py_ssize_t count
     cdef Py_ssize_t at          # the record that is being filled

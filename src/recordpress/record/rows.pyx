@@ -1,4 +1,4 @@
-"""Records that a caller hands in, as rows to write: the base of all sources, and sequences of Python objects."""
+"""Records from a caller, as rows to write: the base of all sources, and sequences of Python objects."""
 
 from cpython.bytes cimport PyBytes_CheckExact, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_Check
@@ -80,16 +80,16 @@ cdef enum:
 
 
 cdef class RowSource:
-    """Rows, one after another. Their pointers hold until the next call."""
+    """A source of rows, whose pointers are valid until the next call."""
 
     cdef int64_t next(self, rp_record* rows, int64_t most) except -1:
         return 0
 
 
 cdef class RecordRows(RowSource):
-    """The arguments. Lists are copied, because nothing may change them while they are read without the GIL. With
-    `borrow`, lists of bytes, None and int are not: a copy counts two references to each object, a quarter of the time
-    of writing. Then the GIL is held, and none of the caller's code may run, until all rows are written."""
+    """The arguments of a call. Lists are copied, because nothing may change them while they are read without the GIL.
+    With `borrow`, lists of bytes, None and int are not copied: a copy counts two references to each object, a quarter
+    of the time of writing. The GIL is then held, and no code of the caller may run, until all rows are written."""
 
     def __cinit__(self, values, keys, timestamps, headers, offsets, base_offset, borrow=False):
         borrow = BORROWS and borrow and headers is None and offsets is None
@@ -131,7 +131,7 @@ cdef class RecordRows(RowSource):
         return self.count * RECORD_OVERHEAD + self.size_of_fields
 
     cdef int settle(self, bint borrow) except -1:
-        """Copy lists, unless they can be borrowed. Their lengths may have changed while others were converted."""
+        """Copy lists unless they can be borrowed; check their lengths, which may have changed during conversions."""
         cdef bint plain = borrow
         self.size_of_fields = bytes_in(self.values, &plain) + bytes_in(self.keys, &plain)
         self.is_borrowed = plain and self.expected() <= MOST_BORROWED and are_numbers(self.timestamps)
@@ -145,7 +145,7 @@ cdef class RecordRows(RowSource):
         return 0
 
     cdef int fill(self, rp_record* rows, Py_ssize_t start, Py_ssize_t n) except -1:
-        """Fill n rows, from number `start` on."""
+        """Fill n rows, beginning with number `start`."""
         cdef Py_ssize_t i
         cdef PyObject** items
         cdef int64_t offset = <int64_t>(<uint64_t>self.base_offset + <uint64_t>start)
@@ -153,7 +153,7 @@ cdef class RecordRows(RowSource):
             rows[i].key.data, rows[i].key.size = NULL, -1
             rows[i].headers.size = 0
             rows[i].timestamp = self.timestamp
-            rows[i].offset = <int64_t>(<uint64_t>offset + <uint64_t>i)  # a wrap is refused later
+            rows[i].offset = <int64_t>(<uint64_t>offset + <uint64_t>i)  # an overflow is rejected later
         self.fill_fields(&rows[0].value, self.values, start, n)
         if self.keys is not None:
             self.fill_fields(&rows[0].key, self.keys, start, n)
@@ -217,7 +217,7 @@ cdef object sequence_of(object values, str name, object count, bint borrow):
 
 
 cdef size_t bytes_in(object column, bint* plain):
-    """Return the size of all bytes of a column. One with other elements than bytes and None is not plain."""
+    """Return the total size of a column's bytes; clear `plain` if an element is neither bytes nor None."""
     cdef size_t total = 0
     cdef Py_ssize_t i
     if column is None:

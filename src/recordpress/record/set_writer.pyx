@@ -1,7 +1,7 @@
 """Rows -> a record set of as many batches as they need -> one bytes object.
 
-Without a codec the records are written straight into the bytes object that is returned: copying them would cost as much
-as writing them. With a codec they are written to scratch memory and compressed into pooled memory, after room for the
+Without a codec, records are written directly into the bytes object that is returned: copying them would cost as much as
+writing them. With a codec, they are written to scratch memory and compressed into pooled memory, after room for the
 header; the result is then small, and is copied once.
 """
 
@@ -33,7 +33,7 @@ from recordpress.errors import InvalidArgumentError
 
 
 cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) except -1:
-    """Begin a record set. w is all zero except for the encoder's options and w.mixed."""
+    """Begin a record set with `w`, which is all zero except for the encoder's options and w.mixed."""
     w.batch_bytes = MAX_SET_SIZE
     w.batch_records = INT32_MAX
     if batch_bytes is not None:
@@ -55,7 +55,7 @@ cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) ex
 
 
 cdef int writer_expect(set_writer* w, size_t size, rp_error* err) noexcept nogil:
-    """Say about how many bytes of records will come, so that memory is taken once."""
+    """Reserve memory for about `size` bytes of records, so that it is allocated once."""
     if w.context != NULL:
         return RP_OK
     return reserve(&w.batch, size + header_size(&w.batch.encoder.options) + RP_RECORD_OVERHEAD_MAX, err)
@@ -104,7 +104,7 @@ cdef void set_type(batch_options* o, const rp_record* row) noexcept nogil:
 
 
 cdef int check_place(const set_writer* w, const rp_record* row, rp_error* err) noexcept nogil:
-    """Check that the batch at base_offset can begin with the row; once it has begun, the row did not fit into it."""
+    """Check that the batch at base_offset can begin with the row; fail if it has begun, without room for the row."""
     if row.offset < w.base_offset:
         return rp_fail(err, RP_OFFSET_BASE, -1, row.offset, w.base_offset)
     if row.offset - w.base_offset > INT32_MAX:
@@ -135,7 +135,7 @@ cdef void begin_batch(set_writer* w, const rp_record* row) noexcept nogil:
 
 
 cdef int begin_with(set_writer* w, const rp_record* row, rp_error* err) noexcept nogil:
-    """End the open batch. The row begins another one, regardless of batch_bytes."""
+    """End the open batch and begin another batch with the row, regardless of batch_bytes."""
     cdef open_batch* b = &w.batch
     cdef size_t header
     if (w.has_base_offset and check_place(w, row, err)) or close_batch(w, err):
@@ -189,7 +189,7 @@ cdef int close_batch(set_writer* w, rp_error* err) noexcept nogil:
 
 
 cdef int writer_next(set_writer* w, const batch_options* options, rp_error* err) noexcept nogil:
-    """End the open batch. The rows that follow make batches with these options."""
+    """End the open batch; later rows go into batches with these options."""
     if close_batch(w, err):
         return err.status
     w.batch.encoder.options = options[0]
@@ -201,7 +201,7 @@ cdef int writer_next(set_writer* w, const batch_options* options, rp_error* err)
 
 
 cdef int writer_next_at(set_writer* w, const batch_options* options, int64_t base_offset, rp_error* err) noexcept nogil:
-    """End the open batch. The rows that follow make one batch with these options, at this base offset."""
+    """End the open batch; later rows go into one batch with these options, at this base offset."""
     if writer_next(w, options, err):
         return err.status
     w.has_base_offset, w.base_offset = True, base_offset
@@ -218,8 +218,8 @@ cdef int writer_end(set_writer* w, int64_t last_offset, int64_t max_timestamp, r
 
 cdef int writer_empty(set_writer* w, int64_t last_offset, int64_t max_timestamp, bint payload,
                       rp_error* err) noexcept nogil:
-    """Write a v2 batch without records, as compaction leaves them, in place of the one that writer_next_at announced.
-    payload: a compressed stream of no bytes comes after its header. The writer has a context."""
+    """Write a v2 batch without records, as compaction leaves it, instead of the batch that writer_next_at announced;
+    with `payload`, an empty compressed stream follows the header. The writer has a context."""
     cdef batch_encoder* e = &w.batch.encoder
     batch_begin(e, w.base_offset)
     e.last_offset, e.max_timestamp = last_offset, max_timestamp
@@ -242,7 +242,7 @@ cdef int64_t writer_run(set_writer* w, const rp_rows* rows, int64_t row, int64_t
 
 
 cdef int writer_rows(set_writer* w, const rp_record* rows, int64_t n, rp_error* err) noexcept nogil:
-    """Write the rows. On an error w.rows is the number of the row that breaks the rule."""
+    """Write the rows; after an error, w.rows is the number of the row that breaks the rule."""
     cdef open_batch* b = &w.batch
     cdef int status
     cdef int64_t i = 0
@@ -273,8 +273,8 @@ cdef int raise_row(const set_writer* w, const rp_error* err) except -1:
 
 
 cdef int set_size(set_writer* w) except -1:
-    """Cut the result to what was written. A little slack stays allocated: giving it back would make the block smaller
-    than the next one that is requested, and glibc would then map every such result again (see pool.h)."""
+    """Cut the result to the written size, but leave a little slack allocated: a smaller block would not fit the next
+    request, and glibc would then map every such result again (see pool.h)."""
     cdef const pooled* out = &w.batch.records
     if out.capacity - out.size > out.capacity // 4:
         if _PyBytes_Resize(&w.result, out.size):
@@ -285,7 +285,7 @@ cdef int set_size(set_writer* w) except -1:
 
 
 cdef bytes writer_result(set_writer* w):
-    """Finish the last batch; the whole record set."""
+    """Finish the last batch and return the record set."""
     cdef rp_error err
     cdef int status
     cdef object result
