@@ -149,11 +149,11 @@ def first_member(data: bytes) -> bytes:
             Broken(writes=lambda packed: packed[:-1]),
             "gzip does not read what gzip:zlib writes, with 100000 bytes at level",
         ),
-        (Broken(writes=lambda packed: gzip.compress(b"")), "with 100000 bytes at level .: it reads other bytes"),
+        (Broken(writes=lambda packed: gzip.compress(b"")), "with 100000 bytes at level .: the output differs"),
         (Broken(writes=lambda packed: bytes(300_000)), "with 100000 bytes at level .: .*300000"),
         (
             Broken(reads=lambda plain: b"?" + plain[1:]),
-            "gzip:zlib does not read what gzip writes, .*: it reads other bytes",
+            "gzip:zlib does not read what gzip writes, .*: the output differs",
         ),
         (
             Broken(reads=lambda plain: plain * 2),

@@ -7,13 +7,13 @@ from recordpress._c.wire cimport RP_OK, RP_OUTPUT_CAP, RP_OUTPUT_FULL, rp_error,
 from recordpress.codecs._output cimport output_room
 from recordpress.codecs.codec cimport append, codec_stream, progress, size_range
 
-# Puts the blocks of `size` bytes after s.out.
+# Compresses `size` bytes and appends their blocks to s.out.
 ctypedef int (*write_blocks)(codec_stream*, const uint8_t* src, size_t size, rp_error*) noexcept nogil
 
 
 cdef inline int compress_blocks(codec_stream* s, size_t block, write_blocks write, const uint8_t* src, size_t size,
                                 rp_error* err) noexcept nogil:
-    """Write the blocks that are full; the rest waits."""
+    """Write all full blocks; keep the rest in s.pending."""
     cdef size_t missing = block - s.pending.size, whole
     if s.pending.size > 0:
         if size < missing:
@@ -32,7 +32,7 @@ cdef inline int compress_blocks(codec_stream* s, size_t block, write_blocks writ
 
 
 cdef inline int decode_blocks(codec_stream* s, size_t header, progress* at, rp_error* err) noexcept nogil:
-    """Decode the blocks in s.pending, whose first `header` bytes are the stream's; gives the decoder's status."""
+    """Decode the blocks after the stream's `header` bytes in s.pending; return the decoder's status."""
     cdef size_range expected
     cdef size_t room
     cdef int status
@@ -58,8 +58,8 @@ cdef inline int decode_blocks(codec_stream* s, size_t header, progress* at, rp_e
 
 
 cdef inline int decompress_blocks(codec_stream* s, size_t header, int cut, rp_error* err) noexcept nogil:
-    """Decode whole blocks, which leave s.pending; the header stays at its front. cut: the status if only
-    input is missing."""
+    """Decode complete blocks and remove them from s.pending, but keep the header there. `cut` is the decoder's
+    status if input is missing."""
     cdef progress at
     cdef int status = decode_blocks(s, header, &at, err)
     if status != RP_OK and status != cut:

@@ -1,2 +1,2 @@
-# The cap, from the argument or from its former name.
+# Returns the cap that the argument gives.
 cdef size_t cap_of(object max_decompressed_bytes) except? 0

@@ -8,9 +8,9 @@ from recordpress.codecs.dictionary_types import Dictionaries
 from recordpress.typing import CompressionType, Integer, Level
 
 DEFAULT_MAX_SIZE: int
-"""The limit of decompressed bytes where a call names none: 64 MiB."""
+"""Default limit on decompressed bytes: 64 MiB."""
 
-# Names other than Kafka's need a table that has them.
+# Names other than Kafka's need a registry that has them.
 
 @overload
 def compress(

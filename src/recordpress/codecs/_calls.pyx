@@ -1,4 +1,4 @@
-"""The public functions: a payload as a whole, from Python."""
+"""Public functions that compress or decompress a whole payload."""
 
 from cpython.buffer cimport Py_buffer, PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -27,14 +27,14 @@ DEFAULT_MAX_SIZE = DEFAULT_CAP
 cdef object DEFAULT_OBJECT = DEFAULT_MAX_SIZE
 
 cdef enum:
-    # Without a cap a batch of 1 MiB, Kafka's default max.message.bytes, that anyone may produce can claim gigabytes in
-    # each consumer: four bytes of zstd make 128 KiB. Records seldom shrink to a 64th, so a batch of that size is read.
+    # Without a cap, any producer's batch of 1 MiB, Kafka's default max.message.bytes, can claim gigabytes in each
+    # consumer: four bytes of zstd make 128 KiB. Records seldom shrink to a 64th, so a batch of records passes.
     DEFAULT_CAP = 64 << 20
     # Output cannot be larger: Kafka's own buffers are indexed by int32.
     MAX_SIZE_CEILING = 2147483647
-    # A result whose size is not known is made of the largest size and cut, or copied from scratch memory. Below
-    # SMALL bytes of input there is little to copy. A result above HEAP may be mapped by malloc, and each page of it
-    # made again: up to SCRATCH it is copied if it could be GUESS times its input, which is rare.
+    # A result of unknown size is allocated with its maximum size and shrunk, or copied from scratch memory. Below
+    # SMALL bytes of input there is little to copy. malloc may map a result above HEAP, each of whose pages is then
+    # new: up to SCRATCH it is copied if it could be GUESS times as large as its input, which is rare.
     SMALL = 2048
     HEAP = 1 << 16
     SCRATCH = 1 << 17
@@ -47,12 +47,12 @@ cdef size_t cap_of(object max_decompressed_bytes) except? 0:
     return <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 0, MAX_SIZE_CEILING)
 
 
-# What one call holds from begin() to end(). On the stack: as objects, they took a fifth of a call's own time.
+# The state of one call from begin() to end(). It is on the stack: as objects, it took a fifth of a call's own time.
 ctypedef struct codec_call:
-    Py_buffer view        # of the input; obj is NULL where none is needed
+    Py_buffer view        # of the input; obj is NULL if no view is needed
     const uint8_t* src
     size_t size
-    Py_buffer out_view    # of the caller's output, the same
+    Py_buffer out_view    # of the caller's output; obj is NULL if the call has no output buffer
     uint8_t* dst
     size_t capacity
     codec_context* context
@@ -169,16 +169,16 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
     compression_type : str
         A `recordpress.typing.CompressionType`, or the name of a plug-in.
     level : int | None | "kafka-default"
-        None and "kafka-default" are Java's default. `recordpress.typing.Level` lists the levels of each codec.
+        None and "kafka-default" mean Java's default. `recordpress.typing.Level` lists the levels of each codec.
     magic : int
-        Of the batch: 0, 1 or 2. It decides the header checksum of lz4 (KIP-57); zstd needs 2 (KIP-110).
+        Magic of the batch: 0, 1 or 2. It determines the header checksum of lz4 (KIP-57); zstd needs 2 (KIP-110).
     raw : bool
-        snappy alone: one raw block in place of the xerial stream; smaller, and read by Kafka as well.
+        For snappy only: write one raw block instead of a xerial stream. It is smaller, and Kafka reads it too.
     codecs : CodecRegistry | None
         Codec plug-ins in addition to Kafka's.
     dictionary : recordpress.dictionaries.Dictionary | None
-        zstd alone, and for values: Kafka's readers refuse a batch that needs one. The result is one frame with its
-        content size and the dictionary's id, as zstd's own tools make it.
+        For zstd and single values only: Kafka's readers refuse a batch that needs a dictionary. The result is one
+        frame with its content size and the dictionary's id, as zstd's own tools write it.
 
     Returns
     -------
@@ -187,16 +187,16 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
     Raises
     ------
     InvalidArgumentError
-        The compression type, level or magic is not one of these, or the buffer is not contiguous.
+        The compression type, level or magic is invalid, or the buffer is not contiguous.
     ArgumentTypeError
-        An argument has another type.
+        An argument has the wrong type.
 
     Notes
     -----
     Headers and framing equal Java's byte for byte. So does the compressed data for snappy, and for lz4 at its default
-    level. For zstd, libzstd knows the size of the input, which Java's stream does not know: the bytes are the same
-    from 256 KiB up to the window of 2 MiB. :func:`compressor` makes Java's calls at every size, and gives Java's
-    bytes if it has the same version of libzstd. gzip data is libdeflate's, which is smaller.
+    level. For zstd, libzstd knows the size of the input, which Java's stream does not: the bytes are the same
+    from 256 KiB up to the window of 2 MiB. :func:`compressor` makes Java's calls at every size, and returns Java's
+    bytes if both have the same version of libzstd. gzip data comes from libdeflate, whose output is smaller.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
 
 def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, magic=2, codecs=None,
                dictionaries=None):
-    """Decompress a payload; accepts and refuses what Kafka's Java reader accepts and refuses.
+    """Decompress a payload by the rules of Kafka's Java reader.
 
     Parameters
     ----------
@@ -235,11 +235,11 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     max_decompressed_bytes : int
         Maximum size of output in bytes, 0 to 2147483647; 64 MiB by default.
     magic : int
-        Of the batch: 0, 1 or 2. 0 takes an LZ4 frame with any header checksum.
+        Magic of the batch: 0, 1 or 2. With 0, an LZ4 frame may have any header checksum.
     codecs : CodecRegistry | None
         As in :func:`compress`.
     dictionaries : Dictionary | DictionaryStore | dict of int to Dictionary | None
-        For zstd: dictionaries that frames may name. Other frames are read without one.
+        For zstd: dictionaries that frames may refer to by id. Frames without an id need none of them.
 
     Returns
     -------
@@ -248,20 +248,20 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     Raises
     ------
     DecompressionError
-        The stream is damaged, truncated, uses what Kafka refuses, or needs a dictionary that is not there; its id is in
-        the message. `position` is the byte in `data`.
+        The stream is damaged or truncated, uses a feature that Kafka refuses, or needs a dictionary that was not given;
+        the message has its id. `position` is the byte in `data`.
     OutputTooLargeError
         The output would be larger than max_decompressed_bytes.
     InvalidArgumentError
-        The compression type, the cap or magic is not one of these, or the buffer is not contiguous.
+        The compression type, the cap or magic is invalid, or the buffer is not contiguous.
     ArgumentTypeError
-        An argument has another type.
+        An argument has the wrong type.
 
     Notes
     -----
-    gzip: RFC 1952, members one after the other. snappy: xerial streams one after the other, or one raw block.
-    lz4: one frame of independent blocks; anything after it is ignored. zstd: RFC 8878, frames one after the
-    other, windows of up to 128 MiB, only the given dictionaries.
+    gzip: RFC 1952, consecutive members. snappy: consecutive xerial streams, or one raw block.
+    lz4: one frame of independent blocks; anything after it is ignored. zstd: RFC 8878, consecutive frames,
+    windows of up to 128 MiB, only the given dictionaries.
 
     Examples
     --------
@@ -286,7 +286,7 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
 
 
 cdef object learned(codec_call* call, object dictionaries):
-    """Make the call's row one with the dictionaries that its data needs; they live as long as the result."""
+    """Give the call a row with the dictionaries that its data needs; the returned object keeps them alive."""
     cdef DictionarySet known
     if type(dictionaries) is dict:
         found = one_dictionary(dictionaries, call.src, call.size)
@@ -363,7 +363,7 @@ def compress_into(data, out, compression_type, level=None, *, magic=2, raw=False
     data, compression_type, level, magic, raw, codecs, dictionary
         As in :func:`compress`.
     out : buffer
-        Writable. :func:`compress_bound` bytes are always enough.
+        Writable. The size that :func:`compress_bound` returns is always enough.
 
     Returns
     -------
@@ -373,9 +373,9 @@ def compress_into(data, out, compression_type, level=None, *, magic=2, raw=False
     Raises
     ------
     InvalidArgumentError
-        `out` is too small, read-only or overlaps `data`; and as in :func:`compress`.
+        `out` is too small or read-only, or overlaps `data`; or as in :func:`compress`.
     ArgumentTypeError
-        An argument has another type.
+        An argument has the wrong type.
 
     Examples
     --------
@@ -418,9 +418,9 @@ def decompress_into(data, out, compression_type, *, magic=2, codecs=None, dictio
     DecompressionError
         As in :func:`decompress`.
     InvalidArgumentError
-        `out` is too small, read-only or overlaps `data`; and as in :func:`decompress`.
+        `out` is too small or read-only, or overlaps `data`; or as in :func:`decompress`.
     ArgumentTypeError
-        An argument has another type.
+        An argument has the wrong type.
 
     Examples
     --------
@@ -456,7 +456,7 @@ def compress_bound(size, compression_type, *, codecs=None):
     Parameters
     ----------
     size : int
-        Bytes, 0 to 2147483647.
+        Number of bytes, 0 to 2147483647.
     compression_type : str
         A `recordpress.typing.CompressionType`, or the name of a plug-in.
     codecs : CodecRegistry | None
@@ -469,9 +469,9 @@ def compress_bound(size, compression_type, *, codecs=None):
     Raises
     ------
     InvalidArgumentError
-        The compression type or the size is not one of these.
+        The compression type or the size is invalid.
     ArgumentTypeError
-        An argument has another type.
+        An argument has the wrong type.
 
     Examples
     --------

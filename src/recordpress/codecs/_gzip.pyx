@@ -37,9 +37,9 @@ from recordpress.codecs.codec cimport (
 cdef enum:
     LEVELS = 10          # 1 to 9
     LEVEL_LIBRARY = -1   # the library's default: 6 in Java's zlib
-    HEADER = 10          # as it is written, and the fixed part of any
+    HEADER = 10          # size of the header that is written, and of the fixed part of any header
     TRAILER = 8
-    MEMBER_MIN = 19      # Java does not look for a further member in fewer bytes
+    MEMBER_MIN = 19      # Java does not look for another member in fewer bytes
     FHCRC = 0x02
     FEXTRA = 0x04
     FNAME = 0x08
@@ -49,9 +49,9 @@ cdef enum:
     JAVA_INPUT = 8192    # GzipCompression.wrapForInput
     JAVA_OUTPUT = 16384
     LIBRARY_LEVEL = 6
-    PIECE_LEAST = 1 << 10   # of input, then twice as much with each call of zlib; chosen, not measured
+    PIECE_LEAST = 1 << 10   # of input for zlib's first call; doubles with each call; chosen, not measured
     PIECE_MOST = STEP
-    OUTPUT_MOST = 1 << 21   # of one call of zlib, which holds it twice; chosen, not measured
+    OUTPUT_MOST = 1 << 21   # output of one call of zlib, which holds it twice; chosen, not measured
     # About what libdeflate 1.14 to 1.23 allocates; the library does not document it.
     DECOMPRESSOR_BYTES = 12 << 10
     COMPRESSOR_BYTES = 512 << 10
@@ -59,7 +59,7 @@ cdef enum:
 cdef const uint8_t* WRITTEN_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 
-# The libraries' states, each made when it is first needed.
+# The states of libdeflate and of the cutter, each allocated when it is first needed.
 ctypedef struct gzip_state:
     libdeflate_decompressor* decompressor
     libdeflate_compressor* compressors[LEVELS]   # by level
@@ -67,7 +67,7 @@ ctypedef struct gzip_state:
 
 
 cdef libdeflate_decompressor* decompressor_of(void** state) noexcept nogil:
-    """Return the decompressor; NULL: out of memory."""
+    """Return the decompressor; NULL if out of memory."""
     cdef gzip_state* own = <gzip_state*>state_made(state, sizeof(gzip_state))
     if own == NULL:
         return NULL
@@ -77,7 +77,7 @@ cdef libdeflate_decompressor* decompressor_of(void** state) noexcept nogil:
 
 
 cdef libdeflate_compressor* compressor_of(void** state, int level) noexcept nogil:
-    """Return the compressor of a level; NULL: out of memory."""
+    """Return the compressor of a level; NULL if out of memory."""
     cdef gzip_state* own = <gzip_state*>state_made(state, sizeof(gzip_state))
     if own == NULL:
         return NULL
@@ -106,10 +106,10 @@ cdef size_t gzip_free(void* state) noexcept nogil:
 
 # --- members ---------------------------------------------------------------------------------------------------------
 
-# How far a member's header was read: it may come in chunks, and its texts have any length.
+# How far a member's header has been read: it may come in chunks, and its texts may have any length.
 ctypedef struct header_scan:
-    int stage      # the part that is next
-    size_t at      # where it begins, or where the search for its end continues
+    int stage      # the next part
+    size_t at      # where that part begins, or where the search for its end continues
 
 
 cdef enum:
@@ -117,15 +117,15 @@ cdef enum:
 
 
 cdef bint skip_text(const uint8_t* src, size_t size, size_t* at) noexcept nogil:
-    """Move past the zero byte that ends the text; False if the text has not ended yet."""
+    """Move past the zero byte that ends the text; return False if the text has not ended yet."""
     cdef const uint8_t* end = <const uint8_t*>memchr(src + at[0], 0, size - at[0])
     at[0] = size if end == NULL else <size_t>(end - src) + 1
     return end != NULL
 
 
 cdef size_t scan_header(header_scan* scan, const uint8_t* src, size_t size) noexcept nogil:
-    """Return the size of the member header at `src`, 0 for none, SIZE_MAX if truncated; as in Java, reserved FLG bits
-    are ignored."""
+    """Return the size of the member header at `src`, 0 if it is invalid, SIZE_MAX if it is truncated; ignore reserved
+    FLG bits, as Java does."""
     cdef int flags
     if scan.stage == FIXED:
         if size == 0 or memcmp(src, WRITTEN_HEADER, min(size, <size_t>3)) != 0:
@@ -159,14 +159,14 @@ cdef size_t scan_header(header_scan* scan, const uint8_t* src, size_t size) noex
 
 
 cdef size_t member_header(const uint8_t* src, size_t size) noexcept nogil:
-    """Call scan_header() for a header that is complete."""
+    """Call scan_header() for input that is complete."""
     cdef header_scan scan
     scan.stage = FIXED
     return scan_header(&scan, src, size)
 
 
 cdef void gzip_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
-    """Expect the last member's size field, at most the maximum that deflate can expand to."""
+    """Expect the size in the last member's trailer, limited to what deflate can expand to."""
     expected.least = expected.most = 0
     expected.sure = False
     if size >= MEMBER_MIN:
@@ -179,7 +179,7 @@ cdef bint trailer_fits(const uint8_t* trailer, uint32_t crc, size_t size) noexce
 
 cdef int gzip_decode(const codec* row, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
                      size_t capacity, progress* at, rp_error* err) noexcept nogil:
-    """Read members; bytes after one that are no member are ignored, as in Java."""
+    """Read members; ignore bytes after the first member that do not form another, as Java does."""
     cdef size_t body, read, written
     cdef libdeflate_result result
     cdef libdeflate_decompressor* decompressor = decompressor_of(state)
@@ -209,8 +209,8 @@ cdef int gzip_decode(const codec* row, void** state, int magic, const uint8_t* s
 
 
 cdef int inflate_as_java(bytes payload, pooled* out, size_t start, size_t cap) except -1:
-    """Append the output of GZIPInputStream before it fails: 16 KiB reads through an 8 KiB input buffer, and nothing of
-    a failing zlib call."""
+    """Append the output of GZIPInputStream before it fails: from reads of 16 KiB through an input buffer of 8 KiB,
+    without the output of the zlib call that fails."""
     cdef size_t at = 0, taken, member
     cdef const uint8_t* src = payload
     cdef bytes piece
@@ -305,15 +305,15 @@ cdef int64_t gzip_cut(void** state, const uint8_t* payload, size_t size, size_t 
 # --- in chunks -------------------------------------------------------------------------------------------------------
 
 ctypedef struct gzip_stream:
-    PyObject* zlib      # the compressobj; the decompressobj while in a body
+    PyObject* zlib      # the compressobj, or the decompressobj while in a body
     uint32_t crc        # of the member's output
-    size_t total        # bytes of it
+    size_t total        # size of that output
     bint in_trailer
-    bint has_member     # one ended
+    bint has_member     # a member has ended
     size_t front        # bytes of s.pending that the running step has read
-    size_t piece        # bytes of a body that zlib is given next
+    size_t piece        # bytes of a body to pass to zlib next
     bint has_more       # zlib filled its output, and may have more without further input
-    header_scan scan    # of the header that is waiting
+    header_scan scan    # of the header in s.pending
 
 
 cdef gzip_stream* stream_of(const codec_stream* s) noexcept nogil:
@@ -353,7 +353,7 @@ cdef int gzip_compress_open(codec_stream* s, rp_error* err) noexcept nogil:
 
 
 cdef int deflate(codec_stream* s, const uint8_t* src, size_t size, bint last, rp_error* err) noexcept with gil:
-    """Put what zlib gives after s.out."""
+    """Append zlib's output to s.out."""
     cdef bytes piece
     try:
         deflater = <object>stream_of(s).zlib
@@ -390,7 +390,7 @@ cdef const uint8_t* waiting(const codec_stream* s, size_t* size) noexcept nogil:
 
 
 cdef void advance(codec_stream* s, size_t size) noexcept nogil:
-    """Pass `size` bytes of what waits."""
+    """Advance past `size` waiting bytes."""
     stream_of(s).front += size
     s.base += <int64_t>size
 
@@ -415,7 +415,7 @@ cdef int gzip_decompress_step(codec_stream* s, const uint8_t* src, size_t size, 
     return err.status
 
 
-# These three read a header, a chunk of a body and a trailer. Each returns whether there was enough input, or fills err.
+# The next three read a header, a chunk of a body and a trailer. Each returns whether input sufficed, or fills err.
 
 cdef bint read_header(codec_stream* s, rp_error* err) noexcept nogil:
     cdef gzip_stream* g = stream_of(s)
@@ -445,8 +445,8 @@ cdef bint read_header(codec_stream* s, rp_error* err) noexcept nogil:
 
 
 cdef bint read_body(codec_stream* s, rp_error* err) noexcept with gil:
-    """Decompress a part of a body. zlib copies everything after the body's end, so its input is about as large as the
-    last one."""
+    """Decompress a chunk of a body. zlib copies all input after the body's end, so its input starts small and then
+    doubles."""
     cdef gzip_stream* g = stream_of(s)
     cdef size_t size
     cdef const uint8_t* src = waiting(s, &size)
@@ -515,7 +515,7 @@ cdef void gzip_row(codec* row) noexcept:
     row.prefix = gzip_prefix
     row.bound = gzip_bound
     row.encode = gzip_encode
-    row.joins = True  # members, one after the other
+    row.joins = True  # as consecutive members
     row.cut = gzip_cut
     row.free_state = gzip_free
     row.compressor.most = row.decompressor.most = STEP

@@ -6,8 +6,8 @@ Lz4BlockInputStream write and read them.
     frame   header (lz4_header.h) | block ... | end mark(4): zero | [content checksum(4)]
     block   size(4); its highest bit: stored | data | [block checksum(4)]
 
-liblz4's own frame functions are not used: Kafka compresses each 64 KiB on its own, gives levels a meaning of
-their own, stores a checksum byte of two kinds, and refuses frames which liblz4 takes.
+liblz4's own frame functions are not used: Kafka compresses each 64 KiB independently, numbers levels differently,
+stores one of two kinds of checksum byte, and refuses some frames that liblz4 accepts.
 """
 
 from cpython.buffer cimport Py_buffer, PyBuffer_Release
@@ -42,7 +42,7 @@ cdef enum:
 
 
 cdef void lz4_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
-    """Return the largest possible size of the available blocks."""
+    """Expect sizes between the smallest and the largest that the available blocks can have."""
     cdef rp_lz4_frame frame
     cdef rp_error ignored
     cdef size_t at, word, length, skip
@@ -90,7 +90,7 @@ cdef int decode_block(const uint8_t* src, size_t start, size_t size, size_t bloc
 
 cdef int lz4_decode(const codec* row, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
                     size_t capacity, progress* at, rp_error* err) noexcept nogil:
-    """Read one frame; bytes after its end mark are ignored, as in Java. RP_LZ4_SHORT finds 1 if only the content's
+    """Read one frame; ignore bytes after its end, as Java does. err.found is 1 for RP_LZ4_SHORT if only the content
     checksum is missing."""
     cdef rp_lz4_frame frame
     cdef size_t word, length, start, skip
@@ -128,7 +128,7 @@ cdef int lz4_decode(const codec* row, void** state, int magic, const uint8_t* sr
             if status != RP_OK:
                 return status
         at.consumed = start + length + skip
-    # Java takes the content checksum's 4 bytes and does not compare them.
+    # Java reads the content checksum's 4 bytes but does not compare them.
     skip = WORD if frame.flags & RP_LZ4_FLG_CONTENT_CHECKSUM else 0
     if size - start < skip:
         return rp_fail(err, RP_LZ4_SHORT, <int64_t>start, 1, 0)
@@ -145,7 +145,7 @@ cdef int lz4_decode_any_header(const codec* row, void** state, int magic, const 
 
 # --- compression -----------------------------------------------------------------------------------------------------
 
-# liblz4's states, each made when it is first needed.
+# liblz4's states, each allocated when it is first needed.
 ctypedef struct lz4_state:
     void* fast
     void* hc
@@ -277,8 +277,8 @@ cdef bint lz4_complete(const codec_stream* s) noexcept nogil:
 
 
 cdef int lz4_header_checksum_status(const uint8_t* src, size_t size, rp_error* err) noexcept nogil:
-    """Return RP_LZ4_HC if the frame's header has another checksum than KIP-57 requires. The decoder reports other
-    errors."""
+    """Return RP_LZ4_HC if the frame's header does not have the checksum that KIP-57 requires. The decoder reports
+    other errors."""
     cdef rp_lz4_frame frame
     return RP_LZ4_HC if rp_lz4_header_read(src, size, True, &frame, err) == RP_LZ4_HC else RP_OK
 
@@ -296,7 +296,7 @@ cdef void lz4_row(codec* row) noexcept:
     row.header_checksum_status = lz4_header_checksum_status
     row.bound = lz4_bound
     row.encode = lz4_encode
-    row.joins = True                      # blocks, one after the other
+    row.joins = True                      # as consecutive blocks
     row.join_tail = WORD                  # the end mark
     row.join_head = RP_LZ4_HEADER_MIN
     row.join_unit = BLOCK
@@ -331,13 +331,13 @@ cdef int set_header_checksum(object frame, bint broken) except -1:
 def fix_lz4_header(frame):
     """Give an LZ4 frame the header checksum that messages of magic 1 and 2 need, in place.
 
-    Only the header's last byte changes (byte 6, or 14 where the frame has a content size). The checksum of
+    Only the header's last byte changes (byte 6, or 14 if the frame has a content size). The checksum of
     the message around the frame changes with it: see :func:`recordpress.crc32_patch`.
 
     Parameters
     ----------
     frame : buffer
-        Writable; begins with an LZ4 frame of either kind.
+        Writable; begins with an LZ4 frame that has either checksum.
 
     Raises
     ------
@@ -362,13 +362,13 @@ def fix_lz4_header(frame):
 def break_lz4_header(frame):
     """Give an LZ4 frame the header checksum that messages of magic 0 need, in place.
 
-    The opposite of :func:`fix_lz4_header`: clients and brokers before 0.10 computed the checksum from the
-    frame's first byte on, and read no other.
+    The opposite of :func:`fix_lz4_header`: clients and brokers before 0.10 included the frame's magic number
+    in the checksum, and accepted no other checksum.
 
     Parameters
     ----------
     frame : buffer
-        As in :func:`fix_lz4_header`; so are the sources.
+        As in :func:`fix_lz4_header`, whose notes list the sources.
 
     Raises
     ------

@@ -11,12 +11,12 @@ from recordpress._c.wire cimport RP_NO_MEMORY, RP_OK, rp_error, rp_fail
 from recordpress.codecs.codec cimport codec_stream
 
 cdef enum:
-    # As large as a batch of Kafka's default max.message.bytes.
+    # The size of a batch at Kafka's default max.message.bytes.
     SMALL_OUTPUT = 1 << 20
     RATIO_MOST = 64   # an estimate is at most this many times what was seen; chosen, not measured
     MARGIN = 16       # an estimate is larger by a 16th; chosen, not measured
-    # Unused room of more than a quarter is given back. Less stays: it costs no page, and malloc puts the next result of
-    # this size in memory that was touched before only if the last one was not smaller.
+    # Unused room of more than a quarter is freed. Less is kept: it costs no page, and malloc puts the next result of
+    # this size in memory that was touched before only if the previous result was not smaller.
     SLACK = 4
 
 
@@ -32,7 +32,7 @@ cdef int output_grow(codec_stream* s, size_t more, rp_error* err) noexcept nogil
 
 
 cdef size_t capacity_for(const codec_stream* s, size_t size) noexcept nogil:
-    """Return room for `size` bytes and for the rest of the chunk at the ratio of its beginning."""
+    """Return the room for `size` bytes and for the rest of the chunk, at the compression ratio of its beginning."""
     cdef double ratio = <double>s.piece / <double>s.handed if s.handed > 0 else 1
     if ratio > 1:
         ratio = min(ratio, <double>RATIO_MOST) * (1 + 1.0 / MARGIN)
@@ -40,7 +40,7 @@ cdef size_t capacity_for(const codec_stream* s, size_t size) noexcept nogil:
 
 
 cdef int grow_result(codec_stream* s, size_t capacity) except -1:
-    """Go on in a result with room for `capacity` bytes. Unused room costs no memory: its pages stay untouched."""
+    """Continue in a result with room for `capacity` bytes. Unused room costs no memory: its pages stay untouched."""
     cdef pooled* small = s.out
     if s.result == NULL:
         s.result = PyBytes_New(NULL, <Py_ssize_t>capacity)
@@ -50,7 +50,7 @@ cdef int grow_result(codec_stream* s, size_t capacity) except -1:
         small.size = 0
         s.out = &s.large
     else:
-        s.large.data = NULL  # should there be no memory: the result is gone then
+        s.large.data = NULL  # if the resize fails, the result is gone
         PyBytes_Resize(&s.result, <Py_ssize_t>capacity)
     s.large.data = <uint8_t*>PyBytes_AS_STRING(<object>s.result)
     s.large.capacity = capacity
@@ -58,7 +58,7 @@ cdef int grow_result(codec_stream* s, size_t capacity) except -1:
 
 
 cdef bytes output_taken(codec_stream* s):
-    """Return all the output, which is the caller's from now on."""
+    """Return all the output, and pass its ownership to the caller."""
     if s.result == NULL:
         taken = PyBytes_FromStringAndSize(<char*>s.out.data, <Py_ssize_t>s.out.size)
         s.out.size = 0
@@ -76,7 +76,7 @@ cdef bytes output_taken(codec_stream* s):
 
 
 cdef void output_drop(codec_stream* s) noexcept:
-    """Forget the output of a step that failed or of a stream that is freed."""
+    """Discard the output of a step that failed or of a stream that is freed."""
     Py_XDECREF(s.result)
     s.result = NULL
     memset(&s.large, 0, sizeof(pooled))

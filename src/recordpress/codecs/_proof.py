@@ -1,4 +1,4 @@
-"""Proof of a provider: Kafka's implementation of the codec reads what it writes, and the reverse."""
+"""Proof of a provider: it and Kafka's implementation of the codec read each other's payloads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def prove(name: str, codec: str, levels: tuple[int, ...] | None, joins: bool, co
 
 
 def _joins(codec: str, codecs: CodecRegistry) -> bool:
-    """Return whether Kafka's implementation reads two payloads as one: batches that grow have such payloads."""
+    """Return whether Kafka's implementation reads two consecutive payloads as one: batches that grow contain them."""
     try:
         return decompress(2 * compress(b"a", codec, codecs=codecs), codec, codecs=codecs) == b"aa"
     except DecompressionError:
@@ -28,7 +28,7 @@ def _joins(codec: str, codecs: CodecRegistry) -> bool:
 
 
 def _payloads(random: Random) -> Iterator[bytes]:
-    """Yield fixed payloads, then drawn ones: literals and repeats at all distances."""
+    """Yield fixed data, then random data: literals, and repeats at all distances."""
     yield from (b"", b"a", bytes(100_000), bytes(range(256)) * 300, b"GET /index.html 200\n" * 5_000)
     for _ in range(_DRAWN):
         data = bytearray()
@@ -41,13 +41,13 @@ def _payloads(random: Random) -> Iterator[bytes]:
 
 
 def _check(data: bytes, writer: str, level: int | None, reader: str, codecs: CodecRegistry, joins: bool) -> None:
-    """Raise an error unless the reader reads what the writer writes, also two payloads if they may be joined."""
+    """Raise an error unless the reader reads what the writer writes, and two joined payloads if `joins`."""
     at = "" if level is None else f" at level {level}"
     failed = f"not registered: {reader} does not read what {writer} writes, with {len(data)} bytes{at}"
     try:
         payload = compress(data, writer, level, codecs=codecs)
         for n in (1, 2) if joins else (1,):
             if decompress(n * payload, reader, n * len(data), codecs=codecs) != n * data:
-                raise InvalidArgumentError("it reads other bytes")
+                raise InvalidArgumentError("the output differs")
     except RecordpressError as error:
         raise InvalidArgumentError(f"{failed}: {error.message}", field="codec") from error

@@ -1,17 +1,17 @@
-"""Codecs of the caller's own, by name."""
+"""Codec plug-ins, by name."""
 
 from recordpress.codecs.codec cimport codec
 
 cdef class Plugin:
     cdef readonly str name
-    cdef readonly str provides   # the codec of Kafka that it is another implementation of, or None
-    cdef readonly bytes field    # as batches have it: one byte of length, then the name; a provider's is empty
+    cdef readonly str provides   # the Kafka codec that it implements, or None
+    cdef readonly bytes field    # as in batches: one byte of length, then the name; empty for a provider
     cdef readonly tuple levels   # or None
     cdef readonly bint joins
     cdef object compress
     cdef object decompress
     cdef object lock             # None: calls may overlap
-    cdef object again            # makes it in another process: a call's name and arguments
+    cdef object again            # to register it in another process: a method's name and arguments
 
     cdef object compressed(self, bytes data, object level)
     cdef object decompressed(self, bytes data, object max_output)
@@ -20,13 +20,13 @@ cdef void object_row(codec* row, Plugin plugin) noexcept
 cdef bytes object_compressed(const codec* row, bytes data, int level)
 cdef bytes object_decompressed(const codec* row, bytes data, size_t cap)
 
-# What compression.type may be without a plug-in, of producers and of topics: `table` adds the names of Kafka's codecs.
+# Reserved values of compression.type, of producers and of topics: `table` adds the names of Kafka's codecs.
 cdef set kafkas
 
 cdef class CodecRegistry:
-    cdef dict plugins            # name -> Plugin; replaced by changes, never changed
-    cdef dict readers            # codec of Kafka -> name of the provider that reads its batches; as `plugins`
-    cdef object table            # the CodecTable of both, once a call requested it
+    cdef dict plugins            # name -> Plugin; a change replaces the dict, never its content
+    cdef dict readers            # Kafka codec -> name of the provider that reads its batches; replaced like `plugins`
+    cdef object table            # the CodecTable of both, after a call has requested it
     cdef object lock
 
     cdef int change(self, dict plugins, dict readers) except -1

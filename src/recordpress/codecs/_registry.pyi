@@ -3,7 +3,7 @@ from typing import Any, Protocol
 from typing_extensions import Buffer, disjoint_base
 
 class _Codec(Protocol):
-    # with a level as its second argument where the codec has levels
+    # with a level as its second argument if the codec has levels
     @property
     def compress(self) -> Any: ...
     def decompress(self, data: bytes, max_output: int, /) -> Buffer: ...

@@ -1,7 +1,7 @@
-"""Codecs of the caller's own, which batches name (KIP-984): registered by hand, found by name and in no other way.
+"""Codec plug-ins, which batches name (KIP-984): callers register them, and a batch finds them only by name.
 
-KIP-984 was never released: no Kafka broker or client reads such a batch. They are for closed loops, in which every
-writer and every reader has the plug-in.
+KIP-984 was never released: no Kafka broker or client reads such a batch. Plug-ins are for closed loops, in which
+every writer and every reader has the plug-in.
 """
 
 cimport cython
@@ -22,14 +22,14 @@ from recordpress.codecs.codec cimport (
 )
 
 import sys
-from _thread import RLock  # that of threading, whose import is a tenth of the time that importing recordpress takes
+from _thread import RLock  # the RLock of threading, whose import takes a tenth of the time of importing recordpress
 
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
-# --- a codec that the caller brings as a Python object ---------------------------------------------------------------
+# --- a codec that the caller supplies as a Python object -------------------------------------------------------------
 
-# It is not trusted with memory: it gets bytes its own objects, and its result is measured before it is copied.
-# Its exceptions cross code without the GIL as a number (see `note_cause`) and become the cause of ours.
+# It is not trusted with memory: its arguments are bytes objects, and the size of its result is checked before the
+# copy. Its exceptions cross code without the GIL as a number (see `note_cause`) and become the cause of ours.
 
 cdef enum:
     # How much larger than its input a result may be. Any format needs less for data that cannot be compressed.
@@ -60,7 +60,7 @@ cdef inline Plugin plugin_of(const codec_row* row):
 
 
 cdef int take_result(object result, uint8_t* dst, size_t capacity, size_t* size) except -1:
-    """Copy the result to dst if there is room; gives its size."""
+    """Copy the result to dst if it fits there, and set `size` to its size."""
     cdef InputView view = InputView(result, "the codec's result")
     size[0] = <size_t>view.size
     if 0 < size[0] <= capacity:
@@ -111,7 +111,7 @@ cdef int object_encode(const codec_row* row, void** state, int level, int magic,
 # --- from Python, where neither the caller's bytes nor the plug-in's are copied --------------------------------------
 
 cdef bytes result_bytes(object result, size_t most, size_t* size):
-    """Return the result as bytes, and its size; None if it is not copied because it is larger than `most`."""
+    """Return the result as bytes, and set `size`; return None if a copy would be needed and is larger than `most`."""
     cdef InputView view
     if PyBytes_CheckExact(result):
         size[0] = <size_t>len(<bytes>result)
@@ -145,7 +145,7 @@ cdef bytes object_decompressed(const codec_row* row, bytes data, size_t cap):
     return result
 
 
-# --- in chunks: they wait until the end ------------------------------------------------------------------------------
+# --- in chunks: all input waits until the end ------------------------------------------------------------------------
 
 cdef int object_step(codec_stream* s, const uint8_t* src, size_t size, rp_error* err) noexcept nogil:
     return append(&s.pending, src, size, err)
@@ -213,13 +213,13 @@ cdef set kafkas = set()
 
 
 def stored_as(str name):
-    """Return the codec of Kafka that batches with this compression type state; None if they state a plug-in."""
+    """Return the Kafka codec in the attributes of batches with this compression type; None if it is a plug-in."""
     codec = name.partition(":")[0]
     return codec if codec in kafkas and name[:5] != "none:" else None
 
 
 cdef str name_given(object name):
-    """Return a name that a batch can have and that no other codec has."""
+    """Return the name if a batch can have it and it is not a value of compression.type; else raise an error."""
     if not isinstance(name, str):
         raise ArgumentTypeError(f"the name of a codec must be a str, not {type(name).__name__}", field="name")
     cdef str text = str.__str__(name)
@@ -253,7 +253,7 @@ cdef tuple levels_of(object codec):
 
 
 cdef class Plugin:
-    """A codec as it was registered. Its methods are looked up once, here."""
+    """A registered codec. Its methods are looked up once, here."""
 
     def __cinit__(self, name, codec, thread_safe):
         self.name = name_given(name)
@@ -264,7 +264,7 @@ cdef class Plugin:
         self.joins = flag_of(getattr(codec, "joins", False), "joins")
         if thread_safe is None:
             thread_safe = getattr(codec, "thread_safe", True)
-        # one that calls recordpress again in the same thread must not wait for itself
+        # reentrant: a codec that calls recordpress again in the same thread must not wait for itself
         self.lock = None if flag_of(thread_safe, "thread_safe") else RLock()
         self.again = "register", (self.name, codec), {"thread_safe": bool(thread_safe)}
 
@@ -288,23 +288,23 @@ cdef class CodecRegistry:
 
     Codec plug-ins, for the argument ``codecs`` of every call that reads or writes record sets.
 
-    A registered name is a compression type like Kafka's. The batches that it writes have the codec id 5 and the name
-    in front of their records, as KIP-984 proposed. No released Kafka broker or client reads them: every reader needs
+    A registered name is a compression type like Kafka's. Batches of that type have the codec id 5, and the name in
+    front of their records, as KIP-984 proposed. No released Kafka broker or client reads them: every reader needs
     recordpress and the same codec. Only record batches (magic 2) can have such a codec.
 
-    A name in a batch is looked up among the registered names, and used for nothing else: nothing is imported because of
-    it. A batch with another name is an `UnsupportedCompressionTypeError`. Its header stays readable, and
-    `Batch.plugin_name` has the name.
+    A name in a batch is only looked up among the registered names: no name in data causes an import. Reading the
+    records of a batch with an unregistered name raises `UnsupportedCompressionTypeError`. Its header remains
+    readable, and `Batch.plugin_name` has the name.
 
     A name such as ``gzip:isal`` registers a provider: another implementation of Kafka's gzip, snappy, lz4 or zstd. Its
-    batches are that codec's, which every Kafka client reads. Only a call that names the provider writes with it, and
-    batches are read with it after `read_with`.
+    batches have that codec, and every Kafka client reads them. A call writes with a provider only if it names the
+    provider, and reads with it only after `read_with`.
 
-    A call takes the codecs that are registered when it begins; so does an object, such as a `BatchBuilder`, when it is
-    made.
+    A call uses the codecs that are registered when it begins; an object, such as a `BatchBuilder`, uses the codecs
+    that are registered when it is created.
 
-    A registry can be pickled, for processes on other machines: codecs that `load` imported are imported where it
-    arrives, and the others are pickled with it.
+    A registry can be pickled, for processes on other machines: codecs from `load` are imported again where the
+    registry is unpickled, and other codecs are pickled with it.
 
     Examples
     --------
@@ -342,33 +342,33 @@ cdef class CodecRegistry:
         Parameters
         ----------
         name : str
-            As batches have it: 1 to 127 characters of ``A-Z``, ``a-z``, ``0-9`` and ``_.$:/-``.
+            The name in batches: 1 to 127 characters of ``A-Z``, ``a-z``, ``0-9`` and ``_.$:/-``.
         codec : object
-            It has
+            An object with
 
-            - ``compress(data)``: gives a bytes-like object of at most ``2 * len(data) + 1024`` bytes.
-            - ``decompress(data, max_output)``: gives a bytes-like object. It should raise an exception, whichever it
-              likes, before the result is larger than ``max_output`` bytes.
-            - ``thread_safe``, optional: False if calls may not overlap. recordpress then makes them one by
-              one.
+            - ``compress(data)``: returns a bytes-like object of at most ``2 * len(data) + 1024`` bytes.
+            - ``decompress(data, max_output)``: returns a bytes-like object. It should raise any exception before the
+              result is larger than ``max_output`` bytes.
+            - ``thread_safe``, optional: False if calls may not overlap. recordpress then makes one call at a
+              time.
             - ``levels``, optional: (lowest, highest, default). The call is then ``compress(data, level)``.
             - ``joins``, optional: True if two results, one after the other, decompress to the data of both. A
-              `BatchBuilder` then need not compress all its records again for each one that is appended near its limit.
+              `BatchBuilder` then need not compress all its records again for each record appended near its limit.
 
-            Both functions get a bytes object, and are called from any thread. Their exception is the cause of a
-            DecompressionError or, when compressing, of an InvalidArgumentError; interrupts and MemoryError pass.
+            Both functions are called with a bytes object, from any thread. Their exception becomes the cause of a
+            DecompressionError or, when compressing, an InvalidArgumentError; interrupts and MemoryError propagate.
         replace : bool
-            The name may be registered already.
+            Replace a codec that is already registered under the name.
         thread_safe : bool | None
-            In place of the codec's attribute.
+            Overrides the codec's attribute, unless None.
 
         Raises
         ------
         InvalidArgumentError
-            A name that is not possible, or taken; more codecs than a registry holds, which is 56; a provider whose
-            payloads Kafka's implementation does not read, or the reverse.
+            The name is invalid or taken; the registry is full (56 codecs); a provider and Kafka's implementation do
+            not read each other's payloads.
         ArgumentTypeError
-            An object without these methods, or an attribute of another type.
+            `codec` lacks one of these methods, or an attribute has the wrong type.
 
         Notes
         -----
@@ -405,7 +405,7 @@ cdef class CodecRegistry:
             self.change({**self.plugins, plugin.name: plugin}, self.readers)
 
     def unregister(self, name):
-        """Forget a codec. Calls and objects that have begun keep it.
+        """Remove a codec. Running calls and existing objects keep it.
 
         Parameters
         ----------
@@ -414,7 +414,7 @@ cdef class CodecRegistry:
         Raises
         ------
         InvalidArgumentError
-            It is not registered.
+            The name is not registered.
 
         Examples
         --------
@@ -431,25 +431,25 @@ cdef class CodecRegistry:
                         {codec: reader for codec, reader in self.readers.items() if reader != text})
 
     def load(self, path, name=None):
-        """Import a codec and register it: for a command line or a configuration file, whose author is trusted.
+        """Import and register a codec that a command line or configuration file names, whose author is trusted.
 
         Parameters
         ----------
         path : str
-            ``"package.module:attribute"``. The attribute is a codec, or a class or function that makes one when it is
-            called without arguments. Never take it from data.
+            ``"package.module:attribute"``. The attribute is a codec, or a class or function that returns a codec when
+            it is called without arguments. Never take `path` from data.
         name : str | None
-            Of the codec. None: its attribute ``name`` or, if it has none, the attribute's own name in `path`.
+            Name of the codec. None: its attribute ``name`` or, if that is missing or None, the last name in `path`.
 
         Returns
         -------
         str
-            The name.
+            The registered name.
 
         Raises
         ------
         InvalidArgumentError
-            No such form, module or attribute; a module, class or function that fails; a name that is taken.
+            `path` has another form or cannot be imported; the class or function fails; the name is invalid or taken.
         ArgumentTypeError
             The object is not a codec.
 
@@ -472,22 +472,22 @@ cdef class CodecRegistry:
         return name
 
     def read_with(self, name):
-        """Read the batches of a codec with a provider of it.
+        """Read the batches of a Kafka codec with one of its providers.
 
         Parameters
         ----------
         name : str
-            Of the provider; or of the codec itself, for Kafka's implementation again.
+            Name of the provider, or of the codec itself to return to Kafka's implementation.
 
         Raises
         ------
         InvalidArgumentError
-            It is not a registered provider.
+            The name is not that of a registered provider.
 
         Notes
         -----
-        It reads record batches (magic 2). Older messages, streams, and the records in front of damage are read with
-        Kafka's implementation, and so is what `recordpress.broker` validates.
+        The provider reads record batches (magic 2). Kafka's implementation still reads older messages, streams, the
+        records in front of damage, and all that `recordpress.broker` validates.
 
         Examples
         --------
@@ -509,14 +509,14 @@ cdef class CodecRegistry:
                 return
             provides = (<Plugin>self.plugins[name]).provides if name in self else None
             if provides is None:
-                raise InvalidArgumentError(f"{shown(name)} is not a registered provider of a codec of Kafka",
+                raise InvalidArgumentError(f"{shown(name)} is not a registered provider of a Kafka codec",
                                            field="name")
             self.change(self.plugins, {**self.readers, provides: str.__str__(name)})
 
     @property
     @cython.critical_section
     def names(self):
-        """tuple[str, ...]: in the order of registration."""
+        """tuple[str, ...]: the registered names, in the order of registration."""
         return tuple(self.plugins)
 
     def __contains__(self, name):
@@ -536,7 +536,7 @@ cdef class CodecRegistry:
 
 
 def registry_of(list codecs):
-    """Return a registry that was pickled: each codec by the name and the arguments of a method."""
+    """Return an unpickled registry; `codecs` has the name and the arguments of a method for each codec."""
     cdef CodecRegistry made = CodecRegistry()
     for method, arguments, options in codecs:
         getattr(made, method)(*arguments, **options)
@@ -544,7 +544,7 @@ def registry_of(list codecs):
 
 
 cdef object imported(object path):
-    """Return the codec at ``package.module:attribute``; call it if it is a class or function."""
+    """Return the codec at ``package.module:attribute``, or the result of a class or function there."""
     import importlib
     import inspect
 

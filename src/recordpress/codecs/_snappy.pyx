@@ -2,8 +2,8 @@
 
 ::
 
-    stream   header | chunk ...     another header may stand between chunks
-    header   82 "SNAPPY" 00 | int32 version | int32 least version that can read it
+    stream   header | chunk ...     another header may come between chunks
+    header   82 "SNAPPY" 00 | int32 version | int32 lowest version that can read it
     chunk    int32 length | one raw block (snappy_decode.h)
 
 Reading follows snappy-java's SnappyInputStream, rule by rule.
@@ -26,7 +26,7 @@ from recordpress.codecs.codec cimport STEP, append, codec, codec_stream, progres
 cdef enum:
     HEADER = 16               # bytes of a xerial header
     CHUNK = 32768             # uncompressed bytes of a chunk that Java writes
-    MAGIC = 8                 # bytes of it
+    MAGIC = 8                 # bytes of its magic
     MAGIC_HEAD = 0x82534e41   # the magic's first four bytes, where a chunk length could stand
     LENGTH = 4                # bytes of a chunk's length
     CHUNK_MAX = 512 << 20     # compressed bytes that snappy-java accepts
@@ -43,7 +43,7 @@ cdef bint is_xerial(const uint8_t* src, size_t size) noexcept nogil:
 
 
 cdef size_t block_size(const uint8_t* src, size_t size, size_t* elements) noexcept nogil:
-    """Return the size in the preamble; set `elements` to where the elements begin (0: this cannot be a block)."""
+    """Return the size in the preamble; set `elements` to where the elements begin (0 if this cannot be a block)."""
     cdef uint32_t decoded = 0
     elements[0] = rp_snappy_preamble(src, size, &decoded)
     if decoded > EXPANSION * size:
@@ -69,7 +69,7 @@ cdef int decode_block(const uint8_t* src, size_t start, size_t size, uint8_t* ds
 
 
 cdef void snappy_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
-    """Return the sum of the preambles up to the first bad chunk."""
+    """Expect the sum of the sizes in the preambles up to the first bad chunk."""
     cdef size_t at = HEADER, length, elements, decoded, total = 0
     expected.sure = True
     if not is_xerial(src, size):
@@ -111,7 +111,7 @@ cdef int snappy_decode(const codec* row, void** state, int magic, const uint8_t*
         if <uint32_t>length == MAGIC_HEAD:  # another stream follows
             if size - at.consumed < HEADER:
                 return rp_fail(err, RP_SNAPPY_SHORT, <int64_t>at.consumed, HEADER, <int64_t>(size - at.consumed))
-            # Java does not read the versions after another magic, ends a read there, and continues in the next one
+            # with another magic, Java ends a read there without reading the versions, and continues in its next read
             if (memcmp(src + at.consumed, XERIAL, MAGIC) == 0
                     and <int32_t>rp_load_be32(src + at.consumed + MAGIC) < 1):
                 return rp_fail(err, RP_SNAPPY_HEADER, <int64_t>at.consumed + MAGIC, 0, 0)
@@ -129,7 +129,7 @@ cdef int snappy_decode(const codec* row, void** state, int magic, const uint8_t*
 
 cdef bint snappy_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
                         size_t cap) noexcept nogil:
-    """Keep the prefix that Kafka reads: 2 KiB at a time, and nothing of a read with an error."""
+    """Keep the prefix that Kafka reads: it reads 2 KiB at a time, and discards a read with an error."""
     out.size = start + (out.size - start) // READ * READ
     return False
 
@@ -142,7 +142,7 @@ cdef size_t snappy_bound(size_t size) noexcept nogil:
 
 
 cdef uint16_t* table_of(void** state, rp_error* err) noexcept nogil:
-    """Return the encoder's table, which is the row's state; NULL: out of memory."""
+    """Return the encoder's table, which is the row's state; NULL if out of memory."""
     if state[0] == NULL:
         state[0] = malloc(TABLE_BYTES)
         if state[0] == NULL:
@@ -161,7 +161,7 @@ cdef size_t write_header(uint8_t* dst) noexcept nogil:
 
 
 cdef size_t write_chunks(uint16_t* table, const uint8_t* src, size_t size, uint8_t* dst) noexcept nogil:
-    """Write chunks; empty input has none."""
+    """Write `src` as chunks; empty input produces none."""
     cdef size_t done = 0, length, written
     cdef uint8_t* to = dst
     while done < size:
@@ -236,7 +236,7 @@ cdef void snappy_row(codec* row) noexcept:
     row.prefix = snappy_prefix
     row.bound = snappy_bound
     row.encode = snappy_encode
-    row.joins = True   # chunks, one after the other
+    row.joins = True   # as consecutive chunks
     row.join_head = HEADER
     row.join_unit = CHUNK
     row.free_state = snappy_free

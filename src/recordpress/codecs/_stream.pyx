@@ -1,7 +1,7 @@
 """Payloads in chunks: objects shaped like zlib's compressobj and decompressobj.
 
-Unlike the functions of `_calls` they need only memory for a block and for the output of one call, and for a zstd frame
-that comes in chunks its window or the compressed frame. They compress as Java's streams do. Each codec's row has the
+Unlike the functions of `_calls`, they need memory only for a block and for the output of one call; a zstd frame in
+chunks also needs its window or the compressed frame. They compress as Java's streams do. Each codec's row has the
 functions that do the work.
 """
 
@@ -26,12 +26,12 @@ from recordpress.errors import ArgumentTypeError, ClosedError, InUseError
 
 
 cdef class _Stream:
-    """Common part of both directions; a context lends its states, and its scratch for the output of a call."""
+    """Common base of both directions; a context lends its states, and its scratch memory for the output of a call."""
 
     cdef codec_context* context
     cdef codec_stream stream
-    cdef const stream_calls* calls   # NULL: not made by compressor() or decompressor()
-    cdef stream_calls row_calls      # a copy: the row may be one of a dictionary, which may end first
+    cdef const stream_calls* calls   # NULL: not created by compressor() or decompressor()
+    cdef stream_calls row_calls      # a copy: the row may belong to a dictionary, which may be freed first
     cdef Dictionary dictionary
     cdef DictionarySet known
     cdef CodecTable codecs
@@ -46,7 +46,7 @@ cdef class _Stream:
         context_release(self.context)
 
     cdef void end(self) noexcept:
-        """Free what a payload needs."""
+        """Free the state and memory of a payload."""
         if self.calls != NULL and self.calls.close != NULL and self.stream.state != NULL:
             self.calls.close(&self.stream)
         if self.stream.small != NULL:
@@ -90,7 +90,7 @@ cdef class _Stream:
         return 0
 
     cdef int enter(self) except -1:
-        self.check_free()  # first: a stream is closed while it works, and stays closed if that fails
+        self.check_free()  # first: a stream is closed during a call, and remains closed if the call fails
         if self.closed:
             raise ClosedError("the stream has ended or failed: create another")
         self.busy = True
@@ -102,7 +102,7 @@ cdef class _Stream:
         cdef rp_error err
         cdef int status
         self.enter()
-        self.closed = True  # and it stays so if what follows fails
+        self.closed = True  # and it remains closed if the call fails
         with nogil:
             status = steps(&self.stream, self.calls, view.data, <size_t>view.size, &err)
         if status != RP_OK and self.stream.wanted:
@@ -114,7 +114,7 @@ cdef class _Stream:
         return output_taken(&self.stream)
 
     cdef int with_dictionaries(self, const uint8_t* src, size_t size, rp_error* err) except -1:
-        """Repeat a step that lacked a dictionary, as long as there is the one that it lacks."""
+        """Repeat a step that lacks a dictionary, as long as the caller's dictionaries include it."""
         cdef int status = err.status
         try:
             while status != RP_OK and self.stream.wanted and self.known.learn_id(self.stream.wanted):
@@ -151,7 +151,7 @@ cdef class _Stream:
 
 cdef int steps(codec_stream* s, const stream_calls* calls, const uint8_t* src, size_t size,
                rp_error* err) noexcept nogil:
-    """Give a chunk to the codec, in steps if it wants them small."""
+    """Pass a chunk to the codec, in steps of its maximum size if it has one."""
     cdef size_t most = calls.most if calls.most > 0 else size
     s.piece = size
     s.handed = 0
@@ -170,7 +170,7 @@ cdef int steps(codec_stream* s, const stream_calls* calls, const uint8_t* src, s
 # --- compression -----------------------------------------------------------------------------------------------------
 
 cdef class Compressor(_Stream):
-    """Compressor of a payload in chunks; made by :func:`compressor`.
+    """Compressor of a payload in chunks; :func:`compressor` returns it.
 
     Examples
     --------
@@ -191,12 +191,12 @@ cdef class Compressor(_Stream):
         Returns
         -------
         bytes
-            The part of the payload that is complete; b"" while there is less than a block.
+            The next completed part of the payload; b"" until a block is full.
 
         Raises
         ------
         ClosedError
-            After flush().
+            After flush() or an error.
         ArgumentTypeError, InvalidArgumentError
             `data` is not a contiguous buffer.
         """
@@ -208,12 +208,12 @@ cdef class Compressor(_Stream):
         Returns
         -------
         bytes
-            The rest of it.
+            The rest of the payload.
 
         Raises
         ------
         ClosedError
-            After flush().
+            After flush() or an error.
         """
         return self.finish()
 
@@ -221,13 +221,13 @@ cdef class Compressor(_Stream):
     def reset(self):
         """Begin another payload, with the same codec, level and dictionary.
 
-        The codec's memory is used again: a level of zstd with large tables compresses small payloads many times as
-        fast as with a new object for each.
+        The codec's memory is reused: zstd levels with large tables compress small payloads many times as fast as
+        with a new object for each payload.
 
         Raises
         ------
         InUseError
-            Another thread uses the object.
+            Another thread is using the object.
 
         Examples
         --------
@@ -255,12 +255,12 @@ def compressor(compression_type, level=None, *, magic=2, codecs=None, dictionary
     Parameters
     ----------
     compression_type, level, magic, codecs, dictionary
-        As in :func:`compress`. The frame of a stream has no content size.
+        As in :func:`compress`. A zstd frame has no content size in a stream.
 
     Returns
     -------
     Compressor
-        compress(data) gives bytes as they become complete, flush() the rest.
+        compress(data) returns bytes as they become complete; flush() returns the rest.
 
     Raises
     ------
@@ -289,7 +289,7 @@ def compressor(compression_type, level=None, *, magic=2, codecs=None, dictionary
 # --- decompression ---------------------------------------------------------------------------------------------------
 
 cdef class Decompressor(_Stream):
-    """Decompressor of a payload in chunks; made by :func:`decompressor`.
+    """Decompressor of a payload in chunks; :func:`decompressor` returns it.
 
     Examples
     --------
@@ -315,13 +315,13 @@ cdef class Decompressor(_Stream):
         Returns
         -------
         bytes
-            The output of the chunks so far that was not returned before. The output of a zstd frame with a
-            window above 8 MiB may come only when the frame is complete; until then at most 13 MiB of it are kept.
+            The output so far that earlier calls have not returned. A zstd frame with a window above 8 MiB may produce
+            output only when it is complete; until then, at most 13 MiB of the compressed frame are kept.
 
         Raises
         ------
         DecompressionError
-            The payload is damaged or uses what Kafka refuses. `position` is the byte in the payload.
+            The payload is damaged or uses a feature that Kafka refuses. `position` is the byte in the payload.
         OutputTooLargeError
             The output would be larger than max_decompressed_bytes.
         ClosedError
@@ -347,12 +347,12 @@ cdef class Decompressor(_Stream):
         Returns
         -------
         bytes
-            The rest of the output; only a raw snappy block has any.
+            The rest of the output; only raw snappy blocks and plug-ins have any.
 
         Raises
         ------
         DecompressionError
-            The payload is truncated.
+            The payload is truncated, or its rest is damaged.
         ClosedError
             After flush() or an error.
         """
@@ -363,7 +363,7 @@ cdef class Decompressor(_Stream):
     @property
     @cython.critical_section
     def eof(self):
-        """Whether the chunks so far are a complete payload. Some codecs take further members or frames."""
+        """Whether the chunks so far are a complete payload. Some codecs accept further members or frames after it."""
         self.check_free()
         return self.finished or self.calls.complete(&self.stream)
 
@@ -383,14 +383,14 @@ def decompressor(compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, m
     Parameters
     ----------
     compression_type, max_decompressed_bytes, magic, codecs, dictionaries
-        As in :func:`decompress`; the cap is of the whole payload. A dictionary is looked up when the header of a frame
-        that names it is read.
+        As in :func:`decompress`; the cap applies to the whole payload. A dictionary is looked up when the header of a
+        frame that names it is read.
 
     Returns
     -------
     Decompressor
-        decompress(data) gives what can be decompressed so far; flush() ends the payload and raises if it is truncated
-        short; eof and unused_data are as in zlib's decompressobj.
+        decompress(data) returns the output that is available; flush() ends the payload, and raises an error if it is
+        truncated; eof and unused_data are as in zlib's decompressobj.
 
     Raises
     ------

@@ -6,13 +6,13 @@ from recordpress.codecs._zstd_frames cimport LONGEST_HEADER, frame_walk
 from recordpress.codecs.codec cimport codec, codec_stream, codec_unit
 
 
-# libzstd's contexts, each made when it is first needed.
+# libzstd's contexts, each created when it is first needed.
 ctypedef struct zstd_state:
     ZSTD_CCtx* compressor
     ZSTD_DCtx* decompressor
-    bint grown                # one of the two may have become very large
-    bint hinted               # the compressor knows a size
-    bint tuned                # it has a window or a strategy other than the level's
+    bint grown                # one of the contexts may have become very large
+    bint hinted               # the compressor has a size hint
+    bint tuned                # the compressor has a window or a strategy other than the level's
 
 
 ctypedef struct known_dictionary:
@@ -20,7 +20,7 @@ ctypedef struct known_dictionary:
     const ZSTD_DDict* decoder
 
 
-# What the row of a reader with dictionaries has as its object: see _zstd_dictionary. Kafka's row has NULL there.
+# The `object` of a row that reads with dictionaries: see _zstd_dictionary. In Kafka's row it is NULL.
 ctypedef struct known_dictionaries:
     size_t count
     const known_dictionary* items
@@ -28,16 +28,16 @@ ctypedef struct known_dictionaries:
 
 # A payload that is decompressed in chunks, with dictionaries or without.
 ctypedef struct zstd_stream:
-    uint8_t head[LONGEST_HEADER]   # of the frame that is being read
-    size_t frame                   # bytes of it that were read
-    size_t frames                  # that ended
-    bint begun                     # with dictionaries alone: libzstd has the frame's header
+    uint8_t head[LONGEST_HEADER]   # first bytes of the frame that is being read
+    size_t frame                   # number of its bytes that have been read
+    size_t frames                  # number of frames that have ended
+    bint begun                     # only with dictionaries: libzstd has the frame's header
     uint8_t* held                  # NULL, or the frame's bytes: see hold
-    frame_walk walk                # over those
+    frame_walk walk                # over the held bytes
 
 
-# A level with another window or strategy is one int (see ZstdParameters), as a row's calls take it: the
-# level counts from the lowest, and the others are in the bits above it, so that it is larger than any level.
+# A level with another window or strategy is packed into one int, which a row's calls accept (see ZstdParameters): the
+# low bits count the level from LEVEL_MIN, and the others are in the bits above, so that the int exceeds any level.
 cdef enum:
     LEVEL_MIN = -131072
     LEVEL_MAX = 22
@@ -46,7 +46,7 @@ cdef enum:
 
 
 cdef inline int packed_level(int level, int window_log, int strategy) noexcept nogil:
-    """Return the int; 0 stands for the level's own window or strategy."""
+    """Return the packed int; a window or strategy of 0 means the level's own."""
     cdef int others = strategy << WINDOW_BITS | window_log
     return others << LEVEL_BITS | (level - LEVEL_MIN) if others else level
 
@@ -60,17 +60,17 @@ cdef inline int plain_level(int level) noexcept nogil:
 
 
 cdef inline int own_window_log(int level) noexcept nogil:
-    """Return the window that was packed, 0 for the level's own."""
+    """Return the packed log of the window; 0 means the level's own."""
     return level >> LEVEL_BITS & ((1 << WINDOW_BITS) - 1) if is_packed(level) else 0
 
 
 cdef inline int own_strategy(int level) noexcept nogil:
-    """Return the strategy that was packed, 0 for the level's own."""
+    """Return the packed strategy; 0 means the level's own."""
     return level >> (LEVEL_BITS + WINDOW_BITS) if is_packed(level) else 0
 
 
 cdef inline int window_log_of(int level) noexcept nogil:
-    """Return the window of a frame of unknown size."""
+    """Return the log of the window of a frame of unknown size."""
     return own_window_log(level) or <int>ZSTD_getCParams(plain_level(level), 0, 0).windowLog
 
 

@@ -36,19 +36,19 @@ cdef enum:
     # window, and only if frames come in chunks: the 2 MiB of the default level are kept.
     COMPRESSOR_KEPT = 32 << 20
     DECOMPRESSOR_KEPT = 4 << 20
-    PIECE = 1 << 17               # the step in which a stream's output gets room: a block
-    # Levels 20 to 22 and zstd's --long use larger windows. A frame with one is held until it is complete: up
-    # to HELD_LEAST in any case, and up to HELD_MOST if it is much smaller than its output. With HELD_MOST a stream
-    # takes less than its cap and 16 MiB.
+    PIECE = 1 << 17               # the room that a step of a stream reserves for output: a block
+    # Levels 20 to 22 and zstd's --long use windows larger than WIDE. Such a frame is held until it is complete: up
+    # to HELD_LEAST in any case, and up to HELD_MOST if it is much smaller than its output. With HELD_MOST, a stream
+    # needs less memory than its cap plus 16 MiB.
     WIDE = 8 << 20
     HELD_LEAST = 1 << 20
     HELD_MOST = 12 << 20
-    HELD_ROOM = (12 + 1) << 20    # the last part may go beyond
+    HELD_ROOM = (12 + 1) << 20    # the last part may exceed HELD_MOST
     JAVA_OUTPUT = 16384           # ZstdCompression.decompressionOutputSize
 
 
 cdef void zstd_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
-    """Return the sum of the frames' sizes up to the first bad header."""
+    """Expect the sum of the frames' sizes up to the first bad header."""
     cdef codec_unit frame
     cdef rp_error ignored
     cdef size_t at = 0
@@ -64,7 +64,7 @@ cdef void zstd_expect(const codec* row, const uint8_t* src, size_t size, size_ra
 
 
 cdef int decoder_failed(size_t code, int64_t position, rp_error* err) noexcept nogil:
-    """Turn an error of libzstd's decoder into one of ours."""
+    """Translate an error of libzstd's decoder into an rp_error."""
     cdef ZSTD_ErrorCode kind = ZSTD_getErrorCode(code)
     if kind == ZSTD_error_checksum_wrong:
         return rp_fail(err, RP_ZSTD_CHECKSUM, position, 0, 0)
@@ -76,7 +76,7 @@ cdef int decoder_failed(size_t code, int64_t position, rp_error* err) noexcept n
 
 
 cdef ZSTD_DCtx* decompressor_of(void** state) noexcept nogil:
-    """Return the decompressor; NULL: out of memory."""
+    """Return the decompressor; NULL if out of memory."""
     cdef zstd_state* own = <zstd_state*>state_made(state, sizeof(zstd_state))
     if own == NULL:
         return NULL
@@ -108,7 +108,7 @@ cdef void zstd_shrink(void** state) noexcept nogil:
 
 
 cdef int ready_decompressor(void** state, rp_error* err) noexcept nogil:
-    """Make the decompressor ready for a stream."""
+    """Prepare the decompressor for a stream."""
     cdef ZSTD_DCtx* decompressor = decompressor_of(state)
     if decompressor == NULL:
         return rp_fail(err, RP_NO_MEMORY, -1, 0, 0)
@@ -119,7 +119,7 @@ cdef int ready_decompressor(void** state, rp_error* err) noexcept nogil:
 
 cdef int find_dictionary(const known_dictionaries* known, const uint8_t* frame,
                          const ZSTD_DDict** dictionary) noexcept nogil:
-    """Find the dictionary of a frame whose header was read; NULL if it needs none."""
+    """Find the dictionary that the frame's header names; NULL if it names no dictionary."""
     cdef uint32_t id = dictionary_of(frame)
     cdef size_t i
     dictionary[0] = NULL
@@ -133,7 +133,7 @@ cdef int find_dictionary(const known_dictionaries* known, const uint8_t* frame,
 
 
 cdef int refer_to_dictionary(codec_stream* s, const uint8_t* frame, rp_error* err) noexcept nogil:
-    """Set the dictionary that a frame of a stream needs, before libzstd reads it; Kafka's row has none."""
+    """Set the dictionary that a stream's frame needs, before libzstd reads the frame; Kafka's row has no dictionary."""
     cdef const known_dictionaries* known = <const known_dictionaries*>s.row.object
     cdef const ZSTD_DDict* dictionary = NULL
     cdef size_t result
@@ -161,7 +161,7 @@ cdef int zstd_decode(const codec* row, void** state, int magic, const uint8_t* s
             if at.counted and is_ignored_prefix(src, at.consumed, size):
                 return RP_OK
             return err.status
-        # Were there room for a block more, libzstd would put literals there, into memory that nothing else touches.
+        # With room for one more block, libzstd would put literals there, into memory that nothing else touches.
         room = min(capacity - at.produced, frame.most)
         if frame.least > capacity - at.produced:
             return rp_fail(err, RP_OUTPUT_FULL, <int64_t>at.consumed, 0, <int64_t>capacity)
@@ -173,7 +173,7 @@ cdef int zstd_decode(const codec* row, void** state, int magic, const uint8_t* s
             if ZSTD_getErrorCode(produced) == ZSTD_error_dstSize_tooSmall and room < frame.most:
                 return rp_fail(err, RP_OUTPUT_FULL, <int64_t>at.consumed, 0, <int64_t>capacity)
             return decoder_failed(produced, <int64_t>at.consumed, err)
-        if produced > frame.most:  # a block above its maximum, which libzstd refuses only in streams
+        if produced > frame.most:  # a block above the maximum size, which libzstd refuses only in streams
             return rp_fail(err, RP_ZSTD_DATA, <int64_t>at.consumed, 0, 0)
         at.consumed += frame.size
         at.produced += produced
@@ -183,10 +183,10 @@ cdef int zstd_decode(const codec* row, void** state, int magic, const uint8_t* s
 
 cdef size_t read_as_java(ZSTD_DCtx* decompressor, ZSTD_inBuffer* input, size_t size, bint* wants_input, bint* ended,
                          uint8_t* dst) noexcept nogil:
-    """Read JAVA_OUTPUT bytes as zstd-jni's ZstdInputStream does; return their number, 0 at its end or at an error.
+    """Read up to JAVA_OUTPUT bytes as zstd-jni's ZstdInputStream does; return their number, 0 at the end or an error.
 
-    `input` shows what of the payload's `size` bytes was taken into its buffer. `ended`: a frame ended since that was
-    filled, which is when the stream takes a lack of input for its end.
+    `input` shows how many of the payload's `size` bytes are in the stream's buffer. `ended`: a frame has ended since
+    the buffer was filled; only then does the stream take a lack of input for its end.
     """
     cdef ZSTD_outBuffer output = [dst, JAVA_OUTPUT, 0]
     cdef size_t before, result
@@ -213,9 +213,9 @@ cdef size_t read_as_java(ZSTD_DCtx* decompressor, ZSTD_inBuffer* input, size_t s
 
 cdef bint zstd_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
                       size_t cap) noexcept nogil:
-    """Append what zstd-jni's ZstdInputStream hands out of a damaged payload before it fails.
+    """Append the output of zstd-jni's ZstdInputStream for a damaged payload before it fails.
 
-    Kafka reads 16 KiB at a time from it, and a read that meets an error gives nothing.
+    Kafka reads 16 KiB at a time from that stream, and a read that meets an error returns nothing.
     """
     cdef ZSTD_inBuffer input = [src, 0, 0]
     cdef bint wants_input = True, ended = False
@@ -242,7 +242,7 @@ cdef size_t zstd_bound(size_t size) noexcept nogil:
 
 
 cdef int ready_compressor(void** state, int level, rp_error* err) noexcept nogil:
-    """Make the compressor ready for a frame."""
+    """Prepare the compressor for a frame."""
     cdef zstd_state* own = <zstd_state*>state_made(state, sizeof(zstd_state))
     if own != NULL and own.compressor == NULL:
         own.compressor = ZSTD_createCCtx()
@@ -269,7 +269,7 @@ cdef int compress_failed(size_t code, rp_error* err) noexcept nogil:
 
 cdef int zstd_encode(const codec* row, void** state, int level, int magic, bint raw, const uint8_t* src, size_t size,
                      uint8_t* dst, size_t capacity, size_t* produced, rp_error* err) noexcept nogil:
-    """Compress in one call with a known size, which lets libzstd choose tables that fit it and is 5 to 20 % faster than
+    """Compress in one call with a known size, which lets libzstd choose fitting tables and is 5 to 20 % faster than
     Java's stream. Two differences from a stream's frame are then removed: the window becomes that of an unknown size,
     and an empty last block is added."""
     cdef size_t written
@@ -285,7 +285,7 @@ cdef int zstd_encode(const codec* row, void** state, int level, int magic, bint 
 
 
 cdef int zstd_begin_parts(void** state, int level, size_t expected, rp_error* err) noexcept nogil:
-    """Begin a stream with its expected size, by which libzstd chooses its tables."""
+    """Begin a stream with its expected size, from which libzstd chooses its tables."""
     if ready_compressor(state, level, err) != RP_OK:
         return err.status
     (<zstd_state*>state[0]).hinted = True
@@ -332,7 +332,7 @@ cdef int zstd_compress_step(codec_stream* s, const uint8_t* src, size_t size, rp
 
 
 cdef int zstd_compress_end(codec_stream* s, rp_error* err) noexcept nogil:
-    """End the frame with an empty block, because Kafka flushes before it closes."""
+    """End the frame with an empty block, because Kafka flushes the stream before it closes it."""
     cdef ZSTD_inBuffer input = [NULL, 0, 0]
     if compress_piece(s, &input, ZSTD_e_flush, err) != RP_OK:
         return err.status
@@ -395,7 +395,7 @@ cdef int read_whole(codec_stream* s, const uint8_t* src, const codec_unit* frame
 
 
 cdef size_t know_head(zstd_stream* z, const ZSTD_inBuffer* input) noexcept nogil:
-    """Complete z.head from the input; returns how many bytes of it are known."""
+    """Complete z.head from the input; return the number of its bytes that are known."""
     cdef size_t known
     if z.frame >= LONGEST_HEADER:
         return LONGEST_HEADER
@@ -405,7 +405,7 @@ cdef size_t know_head(zstd_stream* z, const ZSTD_inBuffer* input) noexcept nogil
 
 
 cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, rp_error* err) noexcept nogil:
-    """Decompress up to PIECE bytes; `more` is set if the input may have more."""
+    """Decompress up to PIECE bytes; set `more` if further output may be available."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef ZSTD_outBuffer output
     cdef frame_walk walk
@@ -431,9 +431,9 @@ cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, rp_error*
     return spend(s, given, err)
 
 
-# A frame in chunks needs its window in addition to the output of a call, because libzstd wants the window in one
+# A frame in chunks needs its window in addition to the output of a call, because libzstd needs the window in one
 # block. So a frame with a large window is held until it is complete, and is then decompressed straight into the output.
-# This is for frames that are much smaller than their output; the others do not wait, as each chunk gives little.
+# This is for frames that are much smaller than their output; others do not wait, as each chunk produces little.
 
 cdef bint begins_wide_frame(zstd_stream* z, const ZSTD_inBuffer* input) noexcept nogil:
     """Return whether the input completes the header of a frame with a large window."""
@@ -449,7 +449,7 @@ cdef bint is_wide(const zstd_stream* z) noexcept nogil:
 
 
 cdef int hold(codec_stream* s, rp_error* err) noexcept nogil:
-    """Begin to hold a frame. libzstd has seen at most a part of its header, and forgets it.
+    """Begin to hold a frame. libzstd has seen at most a part of its header, and is reset.
 
     Unused room costs no memory: malloc maps a block of this size, and its pages stay untouched.
     """
@@ -469,7 +469,7 @@ cdef void let_go(zstd_stream* z) noexcept nogil:
 
 
 cdef int hold_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, rp_error* err) noexcept nogil:
-    """Hold a part of the input; decompress what is held once the frame is complete or has become too large."""
+    """Hold a part of the input; decompress the held bytes once the frame is complete or has become too large."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef size_t size = min(input.size - input.pos, <size_t>HELD_LEAST)
     cdef codec_unit frame
@@ -496,7 +496,7 @@ cdef bint is_held_too_long(const codec_stream* s) noexcept nogil:
 
 
 cdef int read_held(codec_stream* s, rp_error* err) noexcept nogil:
-    """Decompress the part of a frame that was held, and stop holding it."""
+    """Decompress the held part of a frame, and stop holding the frame."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef uint8_t* held = z.held
     cdef ZSTD_inBuffer input = [held, z.frame, 0]
@@ -512,7 +512,7 @@ cdef int read_held(codec_stream* s, rp_error* err) noexcept nogil:
 
 
 cdef bint zstd_complete(const codec_stream* s) noexcept nogil:
-    """Return whether the payload is complete; zstd-jni misses one byte with which a frame could begin."""
+    """Return whether the payload is complete; zstd-jni overlooks a single last byte that could begin a frame."""
     cdef const zstd_stream* z = <const zstd_stream*>s.state
     return z.frame == 0 or (z.frame == 1 and z.frames > 0 and may_begin(z.head[0]))
 
@@ -537,7 +537,7 @@ cdef void zstd_row(codec* row) noexcept:
     row.prefix = zstd_prefix
     row.bound = zstd_bound
     row.encode = zstd_encode
-    row.joins = True   # frames, one after the other
+    row.joins = True   # as consecutive frames
     row.begin_parts = zstd_begin_parts
     row.part = zstd_part
     row.parts_end = "\x01\0\0"   # an empty last block

@@ -1,4 +1,4 @@
-"""Dictionaries of zstd, and the rows of a codec that uses them."""
+"""zstd dictionaries, and the rows of codecs that use them."""
 
 from libc.stdint cimport uint8_t, uint32_t
 
@@ -7,7 +7,7 @@ from recordpress.codecs._zstd cimport known_dictionaries, known_dictionary
 from recordpress.codecs.codec cimport codec
 
 
-# The object of a dictionary's row. `known`, which decoding takes, comes first.
+# The object of a dictionary's row. `known` comes first, because decoding takes the object for a known_dictionaries.
 ctypedef struct loaded_dictionary:
     known_dictionaries known
     known_dictionary own
@@ -29,12 +29,12 @@ cdef class DictionarySet:
     cdef known_dictionaries known
     cdef known_dictionary* items
     cdef object source        # a Dictionary, or a mapping of ids to them
-    cdef list kept            # what the items are of
+    cdef list kept            # the dictionaries that own the items
 
-    # Whether a payload needs one that was not learned yet.
+    # Whether a payload needs a dictionary that was not learned yet.
     cdef bint misses(self, const uint8_t* src, size_t size) noexcept nogil
     cdef int learn(self, const uint8_t* src, size_t size) except -1
-    # Look up one of them; False: it is not there.
+    # Look up a dictionary in the source; return False if it is not there.
     cdef bint learn_id(self, uint32_t id) except -1
     cdef int add(self, Dictionary dictionary) except -1
 

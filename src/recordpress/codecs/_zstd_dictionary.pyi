@@ -6,7 +6,7 @@ from typing_extensions import Buffer, disjoint_base
 from recordpress.typing import Integer
 
 DEFAULT_DICTIONARY_SIZE: int
-"""The size of a dictionary where a call names none, that of the zstd command line: 110 KiB."""
+"""Default size of a dictionary, as on the zstd command line: 110 KiB."""
 
 @disjoint_base
 class Dictionary:

@@ -41,27 +41,27 @@ DEFAULT_DICTIONARY_SIZE = DEFAULT_SIZE
 cdef enum:
     MAGIC = 0xEC30A437
     ID_AT = 4
-    LEAST = 16                  # magic, id, and no entropy table is shorter than this
+    LEAST = 16                  # magic, id and entropy tables are never shorter
     MOST = 64 << 20             # half of the largest window that Kafka's readers accept
-    DEFAULT_SIZE = 112640        # of zstd --train
+    DEFAULT_SIZE = 112640        # the default of zstd --train
     LEAST_SIZE = 256             # ZDICT_DICTSIZE_MIN
-    LEAST_SAMPLES = 7            # zstd selects from three quarters of them, which must be five, and tries it on others
+    LEAST_SAMPLES = 7            # zstd trains on three quarters, which must be five or more, and tests on the rest
     MOST_SAMPLE_BYTES = 1 << 30  # all are copied into one block; chosen, not measured
-    DEFAULT_LEVEL = 3            # of zstd --train
-    # ids below are for a registry that does not exist yet, as are those from 2^31 on (RFC 8878 section 3.1.1.1.3)
+    DEFAULT_LEVEL = 3            # the default of zstd --train
+    # ids outside this range are reserved for a registry that does not exist yet (RFC 8878 section 3.1.1.1.3)
     ID_MIN = 1 << 15
     ID_MAX = 0x7FFFFFFF
-    # Prepared tables and their parameters suit a small input. From here on, or from this many times
-    # the dictionary's size, an input is worth its own tables (ZSTD_USE_CDICT_PARAMS_SRCSIZE_CUTOFF).
+    # Prepared tables and their parameters suit a small input. An input of at least this size, and of this many
+    # times the dictionary's size, is worth its own tables (ZSTD_USE_CDICT_PARAMS_SRCSIZE_CUTOFF).
     LARGE = 1 << 17
     LARGE_FACTOR = 6
-    TRAINING_D = 8              # with the next, what ZDICT_trainFromBuffer chooses
+    TRAINING_D = 8              # ZDICT_trainFromBuffer uses the same values as these two
     TRAINING_STEPS = 4
 
 
 # --- compression -----------------------------------------------------------------------------------------------------
 
-# The tables of one level. Nodes are appended and stay until the dictionary goes, so that no reader needs a lock.
+# The tables of one level. Nodes are only appended, and freed with the dictionary, so that no reader needs a lock.
 ctypedef struct encoder:
     int level
     ZSTD_CDict* tables
@@ -89,7 +89,7 @@ cdef encoder* free_encoder(encoder* node) noexcept nogil:
 
 
 cdef ZSTD_CDict* encoder_of(loaded_dictionary* d, int level) noexcept nogil:
-    """Return the tables of a level, made when it is first used. NULL: out of memory."""
+    """Return the tables of a level, created when it is first used; NULL if out of memory."""
     cdef void** slot = &d.encoders
     cdef encoder* made = NULL
     cdef encoder* node
@@ -112,12 +112,12 @@ cdef ZSTD_CDict* encoder_of(loaded_dictionary* d, int level) noexcept nogil:
 
 cdef size_t encode_large(ZSTD_CCtx* compressor, const loaded_dictionary* d, const uint8_t* src, size_t size,
                          uint8_t* dst, size_t capacity) noexcept nogil:
-    """Compress with separate tables."""
+    """Compress with tables for this input alone."""
     cdef size_t written = ZSTD_CCtx_loadDictionary_byReference(compressor, d.data, d.size)
     if not ZSTD_isError(written):
         ZSTD_CCtx_setParameter(compressor, ZSTD_c_contentSizeFlag, 1)
         written = ZSTD_compress2(compressor, dst, capacity, src, size)
-    ZSTD_CCtx_reset(compressor, ZSTD_reset_session_only)  # the rest can only be changed between frames
+    ZSTD_CCtx_reset(compressor, ZSTD_reset_session_only)  # what follows is only allowed between frames
     ZSTD_CCtx_refCDict(compressor, NULL)
     ZSTD_CCtx_setParameter(compressor, ZSTD_c_contentSizeFlag, 0)
     return written
@@ -126,8 +126,8 @@ cdef size_t encode_large(ZSTD_CCtx* compressor, const loaded_dictionary* d, cons
 cdef int dictionary_encode(const codec* row, void** state, int level, int magic, bint raw, const uint8_t* src,
                            size_t size, uint8_t* dst, size_t capacity, size_t* produced,
                            rp_error* err) noexcept nogil:
-    """Write one frame with its content size and the dictionary's id, as zstd's own tools do. Without Java's empty last
-    block it is three bytes smaller, which matters for a value."""
+    """Write one frame with its content size and the dictionary's id, as zstd's own tools do. It has no empty last
+    block, unlike Java's frames: three bytes less, which matters for a single value."""
     cdef loaded_dictionary* d = <loaded_dictionary*>row.object
     cdef bint large = is_packed(level) or (size >= LARGE and size >= LARGE_FACTOR * d.size)
     cdef ZSTD_CDict* tables = NULL if large else encoder_of(d, level_or_default(row, level))
@@ -145,7 +145,7 @@ cdef int dictionary_encode(const codec* row, void** state, int level, int magic,
 # --- in chunks -------------------------------------------------------------------------------------------------------
 
 cdef int dictionary_compress_open(codec_stream* s, rp_error* err) noexcept nogil:
-    """Use separate tables: prepared ones are for small inputs, and a stream may be of any size."""
+    """Use separate tables: prepared tables are for small inputs, and a stream may be of any size."""
     cdef const loaded_dictionary* d = <const loaded_dictionary*>s.row.object
     if ready_compressor(s.shared, level_or_default(s.row, s.level), err) != RP_OK:
         return err.status
@@ -178,8 +178,8 @@ cdef void dictionary_decompress_close(codec_stream* s) noexcept nogil:
 
 
 cdef int dictionary_decompress_step(codec_stream* s, const uint8_t* src, size_t size, rp_error* err) noexcept nogil:
-    """Find the dictionary before libzstd needs it, which is before the whole header; a frame without a window gets
-    none."""
+    """Decompress a chunk. libzstd needs a frame's dictionary before it reads the header; a frame that is complete in
+    the chunk needs no window."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef ZSTD_inBuffer input = [src, size, 0]
     cdef codec_unit frame
@@ -210,7 +210,7 @@ cdef int dictionary_decompress_step(codec_stream* s, const uint8_t* src, size_t 
 
 
 cdef bint lies_whole(const codec_stream* s, const ZSTD_inBuffer* input, codec_unit* frame) noexcept nogil:
-    """Return whether the next frame, with a dictionary that is known, ends in this chunk."""
+    """Return whether the next frame ends in this chunk, and its dictionary, if it needs one, is known."""
     cdef const uint8_t* src = <const uint8_t*>input.src
     cdef const ZSTD_DDict* dictionary
     cdef rp_error ignored
@@ -219,7 +219,7 @@ cdef bint lies_whole(const codec_stream* s, const ZSTD_inBuffer* input, codec_un
 
 
 cdef bint head_is_whole(zstd_stream* z, ZSTD_inBuffer* input, rp_error* err) noexcept nogil:
-    """Take the bytes of a frame's header. Other bytes have none: their first four bytes show it."""
+    """Collect a frame's header in z.head; return whether it is complete, or its first four bytes are not a frame's."""
     while True:
         if z.frame >= 4 and rp_load_le32(z.head) != FRAME_MAGIC:
             err.status = RP_OK
@@ -259,29 +259,29 @@ cdef int refuse(str what) except -1:
 
 
 cdef class Dictionary:
-    """A dictionary of zstd, ready for use.
+    """A zstd dictionary, ready for use.
 
-    Compression and decompression take tables that are made once: for decompression here, for each level when it is
-    first used. An object may be used from any number of threads; it can be pickled and compared.
+    Its tables are built once: for decompression when the object is created, for compression at a level when that
+    level is first used. An object may be used from any number of threads; it can be pickled and compared.
 
     Parameters
     ----------
     data : buffer
-        A dictionary as `recordpress.dictionaries.train_values`, ``zstd --train`` and other tools make it, at most
+        A dictionary from `recordpress.dictionaries.train_values`, ``zstd --train`` or another tool, of at most
         64 MiB. Its bytes are copied.
 
     Attributes
     ----------
     id : int
-        What frames name it by.
+        Id by which frames refer to the dictionary.
     data : bytes
 
     Raises
     ------
     InvalidArgumentError
-        It is not a dictionary, or a damaged one. Raw content has no id, so a reader could not know the need of a frame.
+        `data` is damaged or not a dictionary. Raw content has no id, so a reader could not know which frames need it.
     ArgumentTypeError
-        It is not a bytes-like object.
+        `data` is not a bytes-like object.
 
     Notes
     -----
@@ -312,10 +312,10 @@ cdef class Dictionary:
         self.loaded.size = <size_t>PyBytes_GET_SIZE(self.data)
         self.loaded.own.id = rp_load_le32(self.loaded.data + ID_AT)
         if self.loaded.own.id == 0:
-            refuse("the dictionary has the id 0, which stands for none")
+            refuse("the dictionary has the id 0, which means no dictionary")
         with nogil:
             self.decoder = ZSTD_createDDict_byReference(self.loaded.data, self.loaded.size)
-            tried = new_encoder(&self.loaded, 1)  # the fastest to make: its reader has its own rules
+            tried = new_encoder(&self.loaded, 1)  # the fastest level; encoders read dictionaries by their own rules
             if tried != NULL:
                 free_encoder(tried)
         if self.decoder == NULL or tried == NULL:
@@ -341,7 +341,7 @@ cdef class Dictionary:
 
     @property
     def nbytes(self):
-        """Bytes of memory that it takes, tables included."""
+        """Number of bytes of memory that the dictionary uses, including its tables."""
         cdef size_t size = self.loaded.size + ZSTD_sizeof_DDict(self.decoder)
         cdef encoder* node = <encoder*>rp_slot_content(&self.loaded.encoders)
         while node != NULL:
@@ -367,11 +367,11 @@ cdef class Dictionary:
         return f"<recordpress.dictionaries.Dictionary {self.id}: {self.loaded.size} bytes>"
 
 
-# --- several ---------------------------------------------------------------------------------------------------------
+# --- several dictionaries --------------------------------------------------------------------------------------------
 
 cdef uint32_t unknown_dictionary(const known_dictionaries* known, const uint8_t* src, size_t size,
                                  size_t* at) noexcept nogil:
-    """Return the next id, from `at` on, of an unknown dictionary; 0 without one. `at` moves behind its frame."""
+    """Return the id of the next unknown dictionary after `at`, and move `at` behind its frame; 0 if all are known."""
     cdef codec_unit frame
     cdef rp_error ignored
     cdef uint32_t id
@@ -408,7 +408,7 @@ cdef class DictionarySet:
         return unknown_dictionary(&self.known, src, size, &at) != 0
 
     cdef int learn(self, const uint8_t* src, size_t size) except -1:
-        """Look up what the frames of a payload need. Decoding reports a missing one."""
+        """Look up the dictionaries that the frames of a payload need; decoding reports a missing dictionary."""
         cdef size_t at = 0
         cdef uint32_t id
         while True:
@@ -444,7 +444,7 @@ cdef class DictionarySet:
 
 
 cdef object one_dictionary(dict dictionaries, const uint8_t* src, size_t size):
-    """Return the only one that a payload of one frame needs, which spares a set; None: it takes a closer look."""
+    """Return the dictionary that a payload of one frame needs, to save a DictionarySet; None if that takes a set."""
     cdef codec_unit frame
     cdef rp_error ignored
     cdef uint32_t id
@@ -474,17 +474,17 @@ def dictionary_id(data):
     Parameters
     ----------
     data : buffer
-        A frame of zstd, or several.
+        One or more zstd frames.
 
     Returns
     -------
     int | None
-        That of the first frame which needs one. None if none does, even if the data is not zstd's.
+        The id from the first frame that needs a dictionary; None if no frame does, or if the data is not zstd.
 
     Raises
     ------
     ArgumentTypeError
-        It is not a bytes-like object.
+        `data` is not a bytes-like object.
 
     Examples
     --------
@@ -509,14 +509,14 @@ def train_values(samples, size=DEFAULT_SIZE, *, level=DEFAULT_LEVEL, dictionary_
     Parameters
     ----------
     samples : iterable of buffers
-        Values as they will be compressed, each one a sample; at least 7. A hundred times the dictionary's size is
-        enough, and at most 1 GiB is accepted.
+        Values as they will be compressed; at least 7. A total of a hundred times the dictionary's size is enough;
+        the maximum is 1 GiB.
     size : int
         Maximum size of the dictionary in bytes, 256 to 67108864.
     level : int
-        The level that it will be used with, -131072 to 22. Another one works too, a little less well.
+        The level that the dictionary will be used with, -131072 to 22. Other levels work slightly less well.
     dictionary_id : int | None
-        32768 to 2147483647; the other ids are reserved. None: one that follows from the content.
+        32768 to 2147483647; the other ids are reserved. None: an id derived from the content.
 
     Returns
     -------
@@ -527,12 +527,12 @@ def train_values(samples, size=DEFAULT_SIZE, *, level=DEFAULT_LEVEL, dictionary_
     InvalidArgumentError
         The samples are too few, or have too little in common.
     ArgumentTypeError
-        An argument has another type.
+        An argument has the wrong type.
 
     Notes
     -----
-    zstd's fastCover with the parameters of ZDICT_trainFromBuffer: the same samples, the same dictionary. The GIL is
-    released.
+    The algorithm is zstd's fastCover with the parameters of ZDICT_trainFromBuffer: the same samples give the same
+    dictionary. The GIL is released.
 
     Examples
     --------

@@ -1,13 +1,13 @@
-"""The frames of zstd (RFC 8878) by the headers of frames and blocks, without decompressing them.
+"""The structure of zstd frames (RFC 8878), from the headers of frames and blocks, without decompression.
 
 ::
 
     frame             magic(4) | descriptor | [window] | [dictionary id] | [content size] | block ... | [checksum(4)]
-    block             bit 0: the last one; bits 1 and 2: raw, RLE, compressed; the rest: size (3 bytes) | content
+    block             bit 0: last block; bits 1 and 2: raw, RLE, compressed; the rest: size (3 bytes) | content
     skippable frame   magic(4) | size(4) | content
 
-A walk over them precedes decoding. It finds the ends of frames, truncated parts, and the maximum size of the output,
-so that one call decodes a frame straight into its place.
+A walk over these headers precedes decoding. It finds the ends of frames, truncated parts, and the maximum size of the
+output, so that one call decodes a frame straight into its place.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -39,18 +39,18 @@ cdef enum:
     WINDOW_MAX = (1 << 27) + 1    # libzstd's default for streams
     WINDOW_LOG_MIN = 10
     LONGEST_HEADER = 18
-    WRITTEN_HEADER = 6            # of a frame of our own: magic, descriptor, window descriptor
+    WRITTEN_HEADER = 6            # of a frame that we write: magic, descriptor, window descriptor
     JAVA_INPUT = 131075           # ZSTD_DStreamInSize
 
 
-# A walk over a frame's blocks. If the frame is truncated, it stops before the incomplete block, and can continue when
-# there is more.
+# A walk over a frame's blocks. If the frame is truncated, the walk stops before the incomplete block, and can continue
+# when more bytes arrive.
 ctypedef struct frame_walk:
-    size_t at          # the next block's header; the frame's end once `last` is set and the checksum is there
+    size_t at          # the next block's header; the frame's end once `last` is set and the checksum is complete
     uint64_t window
     uint64_t content   # the content size; 0 if unknown
     uint64_t exact     # output of the raw and RLE blocks so far
-    uint64_t most      # and of the compressed ones
+    uint64_t most      # maximum output of the compressed blocks so far
     bint checksum
     bint last
 
@@ -105,7 +105,7 @@ cdef inline int read_frame_header(const uint8_t* src, size_t start, size_t size,
 
 
 cdef inline int walk_blocks(const uint8_t* src, size_t size, frame_walk* walk, rp_error* err) noexcept nogil:
-    """Walk to the frame's end. If it is truncated, err.found is the output that it could have so far."""
+    """Walk to the frame's end. If the frame is truncated, err.found is the maximum output of the available part."""
     cdef uint32_t header, length, type
     cdef uint64_t block_max = min(walk.window, <uint64_t>BLOCK_MAX)
     cdef size_t at, stored
@@ -120,7 +120,7 @@ cdef inline int walk_blocks(const uint8_t* src, size_t size, frame_walk* walk, r
         if type > COMPRESSED or length > block_max:
             return rp_fail(err, RP_ZSTD_DATA, <int64_t>at, 0, 0)
         at += BLOCK_HEADER
-        if stored > size - at:  # a stream gives what is there of a raw block
+        if stored > size - at:  # a stream returns the part of a raw block that is there
             return rp_fail(err, RP_ZSTD_SHORT, <int64_t>at,
                            <int64_t>(walk.exact + walk.most + (size - at if type == RAW else 0)), 0)
         if type == COMPRESSED:
@@ -136,7 +136,7 @@ cdef inline int walk_blocks(const uint8_t* src, size_t size, frame_walk* walk, r
 
 
 cdef inline void walked_frame(const frame_walk* walk, size_t start, codec_unit* frame) noexcept nogil:
-    """Return the frame that began at `start`, after a walk to its end."""
+    """Set `frame` to the frame that began at `start`, after a walk to its end."""
     frame.size = walk.at - start
     frame.least = max(walk.content, walk.exact)
     frame.most = walk.exact + walk.most
@@ -144,7 +144,7 @@ cdef inline void walked_frame(const frame_walk* walk, size_t start, codec_unit* 
 
 cdef inline int read_frame(const uint8_t* src, size_t start, size_t size, bint any_dictionary, codec_unit* frame,
                            rp_error* err) noexcept nogil:
-    """Walk the frame at src[start], which may be a skippable one, to its end."""
+    """Walk the frame at src[start], which may be skippable, to its end."""
     cdef uint32_t magic
     cdef frame_walk walk
     if size - start < 4:
@@ -167,14 +167,14 @@ cdef inline int read_frame(const uint8_t* src, size_t start, size_t size, bint a
 
 cdef inline int read_head(const uint8_t* head, size_t size, bint any_dictionary, frame_walk* walk,
                           rp_error* err) noexcept nogil:
-    """Read the header of a frame of which `head` has the first bytes. RP_ZSTD_SHORT: there are too few."""
+    """Read the header of the frame whose first bytes are in `head`; RP_ZSTD_SHORT means that there are too few."""
     if size < 5 or rp_load_le32(head) != MAGIC:
         return rp_fail(err, RP_ZSTD_SHORT, 0, 0, 0)
     return read_frame_header(head, 0, size, any_dictionary, walk, err)
 
 
 cdef inline uint32_t dictionary_of(const uint8_t* frame) noexcept nogil:
-    """Return the id of the dictionary that a frame needs, whose header was read; 0: none."""
+    """Return the id of the dictionary that a frame with a complete header needs; 0 if it needs no dictionary."""
     cdef int descriptor = frame[4], size = (1 << (descriptor & 3)) >> 1
     cdef const uint8_t* at = frame + 5 + (not descriptor >> 5 & 1)
     if rp_load_le32(frame) != MAGIC or size == 0:
@@ -188,12 +188,12 @@ cdef inline bint may_begin(uint8_t byte) noexcept nogil:
 
 
 cdef inline bint ends_as_java_allows(const uint8_t* src, size_t at, size_t size) noexcept nogil:
-    """Return whether nothing is left but, at most, one byte with which a frame could begin: zstd-jni misses that."""
+    """Return whether the payload ends at `at`, or one byte later with a frame's possible start, as zstd-jni allows."""
     return at == size or (0 < at == size - 1 and may_begin(src[at]))
 
 
 cdef inline bint begins_magic(const uint8_t* src, size_t size) noexcept nogil:
-    """Return whether the bytes are the start of a frame's magic. The first one is."""
+    """Return whether the bytes are the start of a frame's magic number; the first byte is known to be."""
     cdef uint32_t magic = MAGIC if src[0] == MAGIC & 0xFF else SKIPPABLE
     cdef size_t i
     for i in range(1, size):
@@ -205,8 +205,8 @@ cdef inline bint begins_magic(const uint8_t* src, size_t size) noexcept nogil:
 cdef inline bint is_ignored_prefix(const uint8_t* src, size_t at, size_t size) noexcept nogil:
     """Return whether the payload ends with the start of another frame that zstd-jni takes for the end.
 
-    Its ZstdInputStream notices a cut frame only when it requests more input, so not where the start lies in the same
-    buffer as the frame before; and not where it has no output, which would be read as records.
+    Its ZstdInputStream notices a truncated frame only when it requests more input. It requests none if the start is in
+    the same buffer as the end of the frame before and has no output, which would be read as records.
     """
     cdef codec_unit frame
     cdef rp_error err
@@ -221,7 +221,7 @@ cdef inline bint is_ignored_prefix(const uint8_t* src, size_t at, size_t size) n
 
 
 cdef inline size_t end_with_empty_block(uint8_t* frame, size_t size) noexcept nogil:
-    """Give a frame of our own the end that Java's flush and close give it; returns the frame's size."""
+    """End a frame that we wrote as Java's flush and close do, with an empty block; return the frame's size."""
     cdef size_t at = WRITTEN_HEADER, length
     cdef uint32_t header
     while True:
@@ -231,7 +231,7 @@ cdef inline size_t end_with_empty_block(uint8_t* frame, size_t size) noexcept no
         length = header >> 3
         at += BLOCK_HEADER + (1 if header >> 1 & 3 == RLE else length)
     if header >> 3 == 0:
-        return size  # no data: it is the last block already
+        return size  # no data: the last block is empty already
     frame[at] &= 0xFE
     frame[size] = 1
     frame[size + 1] = frame[size + 2] = 0

@@ -1,4 +1,4 @@
-"""The parameters of zstd that KIP-780 proposed and that change what is written: level, window and strategy."""
+"""The zstd parameters from KIP-780 that change the compressed bytes: level, window and strategy."""
 
 from recordpress._arguments cimport choice_of, integer_of
 from recordpress._c.zstd cimport ZSTD_estimateDCtxSize
@@ -12,7 +12,7 @@ from recordpress.errors import InvalidArgumentError
 cdef enum:
     LEVEL_OF_KAFKA = 3
     WILDCOPY_OVERLENGTH = 32   # zstd_internal.h
-    WINDOW_LOG_MAX = 27   # libzstd's limit for readers that name no other, as zstd-jni's ZstdInputStream
+    WINDOW_LOG_MAX = 27   # libzstd's default limit for readers, which zstd-jni's ZstdInputStream uses
 
 # ZSTD_strategy, from 1
 cdef tuple NAMES = ("fast", "dfast", "greedy", "lazy", "lazy2", "btlazy2", "btopt", "btultra", "btultra2")
@@ -23,31 +23,31 @@ cdef class ZstdParameters:
     """ZstdParameters(level=None, *, window_log=None, strategy=None)
 --
 
-    Level of zstd with a window or a strategy in place of the level's own, for the argument ``level`` of every call that
-    compresses.
+    A zstd level with a window or a strategy other than the level's own, for the argument ``level`` of every call
+    that compresses.
 
     Parameters
     ----------
     level : int | None | "kafka-default"
-        -131072 to 22; None and "kafka-default" are 3.
+        -131072 to 22; None and "kafka-default" mean 3.
     window_log : int | None
-        windowLog, 10 to 27: matches are searched in the last ``2 ** window_log`` bytes, for which every reader of a
+        windowLog, 10 to 27: matches are searched for in the last ``2 ** window_log`` bytes, for which every reader of a
         batch reserves memory. Kafka refuses larger windows. None: the level's window.
     strategy : str | None
-        fast, dfast, greedy, lazy, lazy2, btlazy2, btopt, btultra or btultra2, from the fastest to the smallest
-        result. None: the level's strategy.
+        fast, dfast, greedy, lazy, lazy2, btlazy2, btopt, btultra or btultra2: from the fastest to the one with the
+        smallest output. None: the level's strategy.
 
     Raises
     ------
     InvalidArgumentError
-        A level, window or strategy that is not one of these.
+        The level, window or strategy is invalid.
     ArgumentTypeError
-        An argument has another type.
+        An argument has the wrong type.
 
     Notes
     -----
-    Equal and hashable by value. As text, for the command line, options of Spark and JSON, it is
-    ``19,windowLog=20,strategy=btopt``. zstd's workers stay off: a batch is too small for them.
+    Objects are compared and hashed by value. Their text for the command line, Spark's options and JSON is
+    ``19,windowLog=20,strategy=btopt``. zstd's worker threads are not used: a batch is too small for them.
 
     Examples
     --------
@@ -81,18 +81,18 @@ cdef class ZstdParameters:
 
     @property
     def window_log(self):
-        """int | None: log of the window's size in bytes; None: the level's."""
+        """int | None: base-2 logarithm of the window's size in bytes; None for the level's window."""
         return own_window_log(self.packed) or None
 
     @property
     def strategy(self):
-        """str | None: name of the strategy; None: the level's."""
+        """str | None: name of the strategy; None for the level's strategy."""
         cdef int number = own_strategy(self.packed)
         return NAMES[number - 1] if number else None
 
     @property
     def decoder_bytes(self):
-        """int: bytes of memory that libzstd, also that of Kafka's readers, takes to decompress one batch as a stream.
+        """int: bytes of memory that libzstd, in Kafka's readers too, needs to decompress one batch as a stream.
 
         Examples
         --------
@@ -101,7 +101,7 @@ cdef class ZstdParameters:
         [0, 2, 128]
         """
         cdef size_t window = <size_t>1 << window_log_of(self.packed)
-        # ZSTD_estimateDStreamSize of libzstd 1.5.5 and newer; before, it counted whole blocks for smaller windows, too
+        # ZSTD_estimateDStreamSize of libzstd 1.5.5 and newer; older versions count whole blocks for small windows too
         return ZSTD_estimateDCtxSize() + window + 3 * min(window, <size_t>BLOCK_MAX) + 2 * WILDCOPY_OVERLENGTH
 
     def __eq__(self, other):
@@ -122,5 +122,5 @@ cdef class ZstdParameters:
 
 
 def restored(level, window_log, strategy):
-    """Return parameters that were pickled."""
+    """Return unpickled parameters."""
     return ZstdParameters(level, window_log=window_log, strategy=strategy)

@@ -15,7 +15,7 @@ from recordpress.typing import Integer, Level
 
 @dataclass(frozen=True)
 class CodecChoice:
-    """A codec that accepts its level, its dictionary and the magic of its batches."""
+    """A codec, checked to accept its level, its dictionary and the magic of its batches."""
 
     compression_type: Any
     level: Level = None
@@ -37,7 +37,7 @@ class CodecChoice:
 
 
 def parse_level(text: str) -> int | ZstdParameters:
-    """Parse a level as the shell and Spark have it: ``19``, ``windowLog=20`` or ``19,windowLog=20,strategy=btopt``."""
+    """Parse a level as the shell and Spark write it: ``19``, ``windowLog=20`` or ``19,windowLog=20,strategy=btopt``."""
     given: dict[str, Any] = {}
     for word in text.split(","):
         name, sign, value = word.strip().rpartition("=")

@@ -1,6 +1,6 @@
-"""The pool of codec contexts: a list of free ones, last given first taken, but a thread's own before others.
+"""The pool of codec contexts: a list of idle contexts, last in, first out, but a thread's own before others.
 
-A slot for one context comes first. It needs no lock, which saves 20 ns in a call on a small payload.
+A slot for one context precedes the list. It needs no lock, which saves 20 ns in a call on a small payload.
 """
 
 from libc.stdint cimport int64_t, uint8_t
@@ -22,11 +22,11 @@ from recordpress.codecs.table cimport kafka_codecs
 
 # --- payload <-> record bytes for the record layer -------------------------------------------------------------------
 
-# Where memory comes from, how it grows and where it ends are decided here for all codecs.
+# These functions reserve memory, increase it and limit it, for all codecs.
 
 cdef int decompress_units(const codec* row, codec_context* context, int codec_id, int magic, const uint8_t* src,
                           size_t size, pooled* out, size_t cap, rp_error* err) noexcept nogil:
-    """Decompress a payload, but keep in `out` the members, chunks, blocks or frames before an error."""
+    """Decompress a payload; after an error, keep the members, chunks, blocks or frames before it in `out`."""
     cdef int status
     if row == NULL or size < row.head_size:
         return rp_fail(err, RP_CODEC_ID, -1, codec_id, 0)
@@ -157,8 +157,8 @@ cdef void join_undo(pooled* out, const payload_join* join) noexcept nogil:
 # --- the pool --------------------------------------------------------------------------------------------------------
 
 cdef enum:
-    # Scratch kept with an idle context: the records of four batches of the default max.message.bytes. Larger ones go
-    # back to the pool of memory.
+    # Scratch memory kept with an idle context: the records of four batches of the default max.message.bytes. Larger
+    # scratch memory returns to the memory pool.
     SCRATCH_KEPT = 4 << 20
 
 cdef pthread_mutex_t mutex
@@ -217,7 +217,7 @@ cdef void add_idle(codec_context* context) noexcept nogil:
 
 
 cdef codec_context* take_own(pthread_t thread) noexcept nogil:
-    """Return the context that this thread had last, if it is in the list."""
+    """Return the context that this thread used last, if it is in the list."""
     cdef codec_context** link = &idle
     cdef codec_context* context
     pthread_mutex_lock(&mutex)
@@ -231,8 +231,8 @@ cdef codec_context* take_own(pthread_t thread) noexcept nogil:
 
 
 cdef codec_context* context_acquire(const codec_table* codecs) noexcept nogil:
-    """Take an idle context, this thread's if there is one: after use on another processor its scratch and states are
-    not in this one's caches, and decompression takes twice as long."""
+    """Take an idle context, if possible this thread's: after use on another processor, scratch and states are not in
+    this processor's caches, and decompression takes twice as long."""
     cdef pthread_t thread = pthread_self()
     cdef codec_context* context = take_idle()
     cdef codec_context* own
@@ -260,12 +260,12 @@ cdef void context_release(codec_context* context) noexcept nogil:
         id = shrinking[i]
         if context.states[id] != NULL:
             kafka.rows[id].shrink_state(&context.states[id])
-    context.codecs = NULL  # the table may go away while the context waits
+    context.codecs = NULL  # the table may be freed while the context is idle
     add_idle(context)
 
 
 cdef size_t free_idle() noexcept nogil:
-    """Free the contexts that no call is using; returns about how many bytes their codecs held."""
+    """Free the contexts that no call is using; return about how many bytes were freed."""
     cdef codec_context* context
     cdef size_t released = 0
     cdef int id

@@ -24,7 +24,7 @@ class DictionariesById(Protocol):
     """
 
     def get(self, key: int, /) -> Dictionary | None:
-        """Return the dictionary of an id, or None."""
+        """Return the dictionary with an id, or None."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The codecs by row and by name, and the arguments that name one."""
+"""The codecs by row and by name, and the arguments that choose a codec."""
 
 from cpython.object cimport PyObject
 
@@ -27,7 +27,7 @@ cdef CodecTable lenient_table(CodecTable codecs, object lz4_header_checksum)
 cdef const codec* codec_named(CodecTable codecs, object compression_type) except NULL
 cdef int level_given(const codec* row, object level) except? -1
 cdef int magic_given(const codec* row, object magic) except -1
-# The row with a dictionary, which the caller keeps. `field` is the argument's name.
+# The row with a dictionary, which the caller keeps alive. `field` is the argument's name.
 cdef const codec* row_with(const codec* row, object dictionary, str field) except NULL
 # For reading: the `dictionaries` that the payloads need; `row` is the codec's row.
 cdef DictionarySet dictionaries_of(const codec* row, object dictionaries)
@@ -37,12 +37,12 @@ cdef object MAGIC_DEFAULT   # 2
 cdef object VERIFY          # "verify"
 
 
-# The usual arguments need no call into another module: 10 ns of the 200 that a small payload takes.
+# The usual arguments need no call into another module, which saves 10 ns of the 200 that a small payload takes.
 cdef inline CodecTable table_of(object codecs):
     return KAFKA if codecs is None else table_given(codecs)
 
 
-# For a call that reads, from the arguments `codecs` and `lz4_header_checksum`.
+# The table for a call that reads, from the arguments `codecs` and `lz4_header_checksum`.
 cdef inline CodecTable reading_table_of(object codecs, object lz4_header_checksum):
     cdef CodecTable table = table_of(codecs)
     return table if lz4_header_checksum is VERIFY else lenient_table(table, lz4_header_checksum)
@@ -50,7 +50,7 @@ cdef inline CodecTable reading_table_of(object codecs, object lz4_header_checksu
 
 cdef inline const codec* codec_of(CodecTable codecs, object compression_type) except NULL:
     cdef int id
-    for id in range(CODEC_IDS):  # names in a program's text are interned
+    for id in range(CODEC_IDS):  # names that are literals in a program are interned
         if codecs.names[id] == <PyObject*>compression_type:
             return &codecs.rows.rows[id]
     return codec_named(codecs, compression_type)
@@ -61,7 +61,7 @@ cdef inline int level_of(const codec* row, object level) except? -1:
 
 
 cdef inline int magic_of(const codec* row, object magic) except -1:
-    return 2 if magic is MAGIC_DEFAULT else magic_given(row, magic)   # every codec takes 2
+    return 2 if magic is MAGIC_DEFAULT else magic_given(row, magic)   # every codec accepts 2
 
 
 # The name of a row; "pluggable" for a plug-in that the table does not have, "unknown(6)" for an id of no codec.

@@ -79,7 +79,7 @@ cdef class CodecTable:
 
     @property
     def ids(self):
-        """The row of each codec by its name, a new dict."""
+        """A new dict from the name of each codec to its row."""
         return dict(self.known)
 
     @property
@@ -105,7 +105,7 @@ cdef const codec_table* kafka_codecs() noexcept nogil:
 # --- arguments -------------------------------------------------------------------------------------------------------
 
 cdef CodecTable table_given(object codecs):
-    if type(codecs) is CodecTable:  # between calls of ours
+    if type(codecs) is CodecTable:  # from our own calls
         return <CodecTable>codecs
     if not isinstance(codecs, CodecRegistry):
         raise ArgumentTypeError(f"codecs must be a recordpress.CodecRegistry, not {type(codecs).__name__}",
@@ -114,8 +114,8 @@ cdef CodecTable table_given(object codecs):
 
 
 def codecs_given(codecs):
-    """Return the CodecTable of an argument `codecs`, for Python code that passes it on more than once; None for
-    None."""
+    """Return the CodecTable for an argument `codecs`, for Python code that passes it on more than once; None if the
+    argument is None."""
     return None if codecs is None else table_of(codecs)
 
 
@@ -124,10 +124,10 @@ cdef CodecTable registered(CodecRegistry registry):
     cdef CodecTable table
     with cython.critical_section(registry):
         table = registry.table
-    if table is not None:  # as a rule, without the lock
+    if table is not None:  # usually, without the lock
         return table
     with registry.lock:
-        table = registry.table  # another thread may have made it
+        table = registry.table  # another thread may have created it
         if table is None:
             table = CodecTable(tuple(registry.plugins.values()), registry.readers)
             with cython.critical_section(registry):
@@ -136,7 +136,7 @@ cdef CodecTable registered(CodecRegistry registry):
 
 
 cdef CodecTable lenient_table(CodecTable codecs, object lz4_header_checksum):
-    """Return `codecs`, or the same codecs with LZ4 frames of any checksum if that is ignored."""
+    """Return `codecs`, or the same codecs with an LZ4 row that accepts any header checksum, if it is to be ignored."""
     if not choice_of("lz4_header_checksum", lz4_header_checksum, IGNORES):
         return codecs
     cdef CodecTable made
@@ -178,7 +178,7 @@ cdef int level_given(const codec* row, object level) except? -1:
 
 
 def check_codec(compression_type, level=None, codecs=None, magic=2, dictionary=None):
-    """Raise if a codec, its level or dictionary, or the magic of its batches is not accepted."""
+    """Raise an error unless a codec accepts its level, its dictionary and the magic of its batches."""
     cdef const codec* row = codec_named(table_of(codecs), compression_type)
     if integer_of(magic, "magic", 0, 2) < row.least_magic:
         raise InvalidArgumentError(f"magic {magic} does not support {compression_type}: only magic 2 does",
