@@ -282,7 +282,7 @@ NOT_HELD = {
     "an attribute": (changed(attributes=0x80), "has unknown attributes 0x80"),
     "a codec": (
         recordpress.write_records([b"z"], base_offset=10, compression_type="lz4"),
-        "has another codec than the batches before it",
+        "has a different codec from the batches before it",
     ),
     "a last offset": (changed(last=5), "has last offset 15, but its last record has offset 12"),
     "a base timestamp": (changed(delta=2), "has base timestamp 1000, but its first record has 1001"),

@@ -39,7 +39,7 @@ from recordpress.columns._result_stream import (
 from recordpress.columns._write import write_columns
 from recordpress.columns.header_table import BatchTable, batch_table
 
-__all__ = [  # what users meet; other rooms also use the names that are imported `as` themselves
+__all__ = [  # the public names; other rooms also use the names that are imported `as` themselves
     "BatchTable",
     "Column",
     "Columns",

@@ -1,4 +1,4 @@
-"""Foreign Arrow arrays, from which rows are read: where each column's bytes, numbers and nulls are."""
+"""Foreign Arrow arrays, from which rows are read: finds each column's bytes, numbers and nulls."""
 
 from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t, int8_t, uint64_t, uint8_t
 from libc.string cimport memcpy
@@ -8,9 +8,9 @@ from recordpress._c.wire cimport rp_field
 
 cdef class ArrowSource:
     cdef ArrowSchema schema
-    cdef ArrowArrayStream stream    # release NULL: there is one array only
-    cdef ArrowArray array           # that one, or the stream's newest; release NULL: none
-    cdef bint fresh                 # the one array that nobody has requested yet
+    cdef ArrowArrayStream stream    # release NULL: there is only one array
+    cdef ArrowArray array           # that array, or the stream's newest; release NULL: empty
+    cdef bint fresh                 # the only array has not been requested yet
 
     cdef int ask(self, object data) except -1
     cdef int take_stream(self, object capsule) except -1
@@ -31,14 +31,14 @@ cdef enum column_kind:
     BINARY_VIEW
     LIST          # also map
     LARGE_LIST
-    STRUCT        # its validity only
+    STRUCT        # only its validity
 
-# A column by its schema.
+# A column's type, from its schema.
 ctypedef struct column_type:
     column_kind kind
     int64_t child               # number among its parent's children
     int64_t per_ms              # timestamps: units per millisecond; 0: seconds
-    bint exact                  # timestamps: parts of a millisecond are refused
+    bint exact                  # timestamps: fractions of a millisecond are refused
 
 # A column of one array.
 ctypedef struct column:
@@ -73,7 +73,7 @@ cdef inline int64_t load_i64(const uint8_t* numbers, int64_t i) noexcept nogil:
     return number
 
 cdef inline int64_t difference(int64_t end, int64_t start) noexcept nogil:
-    """Subtract two offsets from outside, wrapping because they may have any value."""
+    """Subtract two foreign offsets, and wrap around, because they may have any value."""
     return <int64_t>(<uint64_t>end - <uint64_t>start)
 
 cdef inline bint is_null(const column* c, int64_t row) noexcept nogil:
@@ -101,8 +101,8 @@ cdef inline bint field_of(const column* c, column_kind kind, int64_t row, rp_fie
     return True
 
 cdef inline bint view_of(const column* c, const uint8_t* view, rp_field* f) noexcept nogil:
-    """Find the bytes of a view: its size, then up to 12 bytes, or the first four, a buffer's number and a position in
-    it."""
+    """Find the bytes of a view, which has its size, then up to 12 bytes, or their first four, a buffer's number and a
+    position in the buffer."""
     cdef int32_t buffer, start
     f.size = load_i32(view, 0)
     if f.size <= 12:
@@ -118,7 +118,7 @@ cdef inline bint view_of(const column* c, const uint8_t* view, rp_field* f) noex
     return True
 
 cdef inline bint range_of(const column* c, int64_t row, int64_t* start, int64_t* end) noexcept nogil:
-    """Find the elements of a LIST or LARGE_LIST row; a null one is empty. Return False as field_of does."""
+    """Find the elements of a LIST or LARGE_LIST row; a null row is empty. Return False as field_of does."""
     cdef int64_t i = c.at + row
     start[0] = end[0] = 0
     if c.kind <= NULLS or is_null(c, row):

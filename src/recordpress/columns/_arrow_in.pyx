@@ -1,7 +1,7 @@
-"""Foreign Arrow arrays, from which rows are read: where each column's bytes, numbers and nulls are.
+"""Foreign Arrow arrays, from which rows are read: finds each column's bytes, numbers and nulls.
 
-The arrays come from outside, so everything that can be checked is checked. The interface gives no sizes of buffers: an
-offset beyond the end of its data is the one error that cannot be seen.
+The arrays come from outside, so everything that can be checked is checked. The interface has no sizes of buffers: an
+offset beyond the end of its data is the only error that goes unnoticed.
 """
 
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
@@ -15,7 +15,7 @@ import os
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef enum:
-    # Far more than a table of records has. A larger schema is damaged, or contains itself.
+    # Far more than a table of records needs. A larger schema is damaged, or contains itself.
     MOST_FIELDS = 10000
     MOST_LEVELS = 64
 
@@ -25,7 +25,7 @@ cdef int contradiction(str what) except -1:
 
 
 cdef int check_schema(const ArrowSchema* schema, int levels, int64_t* fields) except -1:
-    """Check that the schema can be walked: every pointer is there, and nothing was released."""
+    """Check that the schema can be walked: every pointer is set, and no field was released."""
     cdef int64_t i
     fields[0] += 1
     if schema == NULL or schema.release == NULL:
@@ -56,8 +56,8 @@ cdef int check_owned(bint owned) except -1:
 
 
 cdef object array_of(object data, bint streams):
-    """Return the capsules of one array, which pyarrow gives of a record batch in a third of a stream's time; None: data
-    has a stream only, or several arrays."""
+    """Return the capsules of one array, which pyarrow exports for a record batch in a third of a stream's time; None if
+    data has only a stream, or several arrays."""
     if not hasattr(type(data), "__arrow_c_array__"):
         return None
     try:
@@ -68,13 +68,13 @@ cdef object array_of(object data, bint streams):
         return None
 
 
-# --- the caller's capsules, moved out of and owned here --------------------------------------------------------------
+# --- the content of the caller's capsules, moved and owned here ------------------------------------------------------
 
 # A consumer of the interface may move a struct out of its capsule. Code that later requests the same capsule, a
-# callback for instance, finds it empty, and cannot release what is still being read.
+# callback for instance, finds it empty, and cannot release memory that is still being read.
 
 cdef class ArrowSource:
-    """Arrays of the caller's data, one after another."""
+    """The arrays of the caller's data, in order."""
 
     def __dealloc__(self):
         if self.array.release != NULL:
@@ -85,7 +85,7 @@ cdef class ArrowSource:
             self.stream.release(&self.stream)
 
     cdef int ask(self, object data) except -1:
-        """Take the capsules of `data`. Runs the caller's code."""
+        """Take the capsules of `data`; this runs the caller's code."""
         cdef bint streams = hasattr(type(data), "__arrow_c_stream__")
         if not streams and not hasattr(type(data), "__arrow_c_array__"):
             raise ArgumentTypeError("data must be Arrow data, with __arrow_c_array__ or __arrow_c_stream__ (such as a "
@@ -137,7 +137,7 @@ cdef class ArrowSource:
         raise InvalidArgumentError(f"the Arrow stream failed: {reason}", field="data")
 
     cdef const ArrowArray* next(self) except? NULL:
-        """Return the next array; NULL at the end. The one before is released."""
+        """Release the previous array and return the next; return NULL at the end."""
         cdef int code
         if self.fresh:
             self.fresh = False
@@ -163,14 +163,14 @@ cdef dict KINDS = {
 }
 cdef dict UNITS_PER_MS = {b"tss:": 0, b"tsm:": 1, b"tsu:": 1000, b"tsn:": 1000000}
 
-# Rows of one array, offset included: a number beyond it would overflow the address of a row.
+# Maximum number of rows of one array, including its offset: more would overflow the address of a row.
 cdef int64_t MOST_ROWS = 1 << 58
 
-cdef uint8_t[1] NOTHING   # data of columns that have none
+cdef uint8_t[1] NOTHING   # data of columns without any
 
 
 cdef int type_of(const ArrowSchema* schema, int64_t child, column_type* t) except -1:
-    """Find how a column of this schema is read; ABSENT: its type is not supported."""
+    """Determine how to read a column of this schema; ABSENT if its type is not supported."""
     cdef bytes text = schema.format
     t.child = child
     t.per_ms = UNITS_PER_MS.get(text[:4], 1)
@@ -181,7 +181,7 @@ cdef int type_of(const ArrowSchema* schema, int64_t child, column_type* t) excep
 
 
 cdef int64_t buffers_of(column_kind kind) noexcept nogil:
-    """Return the minimum number of buffers that the layout has."""
+    """Return the minimum number of buffers of the layout."""
     if kind == NULLS:
         return 0
     if kind == STRUCT:
@@ -198,7 +198,7 @@ cdef bint lengths_agree(const ArrowArray* array, column_kind kind) noexcept nogi
 
 
 cdef bint children_agree(const ArrowArray* array) noexcept nogil:
-    """Return whether the children can be read; the rest is checked for each of them."""
+    """Return whether the children can be accessed; each child is checked later."""
     return array.n_children >= 0 and (array.n_children == 0 or array.children != NULL)
 
 
@@ -214,7 +214,7 @@ cdef bint has_no_bytes(const column* c, int64_t rows) noexcept nogil:
 
 
 cdef int column_here(const ArrowArray* array, column_kind kind, column* c) noexcept nogil:
-    """Return the array itself as a column; -1: its lengths or buffers contradict each other."""
+    """Fill `c` from the array itself; return -1 if its lengths or buffers contradict each other."""
     memset(c, 0, sizeof(column))
     c.kind = kind
     if not lengths_agree(array, kind):
@@ -238,14 +238,14 @@ cdef int column_here(const ArrowArray* array, column_kind kind, column* c) noexc
         return -1 if c.view_buffers and c.view_sizes == NULL else 0
     if kind == BINARY or kind == LARGE_BINARY:
         c.data = <const uint8_t*>array.buffers[2]
-        if c.data == NULL:  # some producers give NULL if all rows are empty
+        if c.data == NULL:  # some producers export NULL if all rows are empty
             c.data = NOTHING
             return 0 if has_no_bytes(c, array.length) else -1
     return 0
 
 
 cdef int column_of(const ArrowArray* parent, const column_type* t, column* c) noexcept nogil:
-    """Return a child of a struct array, whose row 0 is the parent's; -1 as above."""
+    """Fill `c` from a child of a struct array, with the parent's row 0 as its own; return -1 as column_here does."""
     cdef const ArrowArray* array
     memset(c, 0, sizeof(column))
     if t.kind == ABSENT:
@@ -262,8 +262,8 @@ cdef int column_of(const ArrowArray* parent, const column_type* t, column* c) no
 
 
 cdef size_t extent_of(const column* c, int64_t rows) noexcept nogil:
-    """Return the bytes of that many rows if the layout shows them without a pass, else 0; a hint, because rows are
-    checked when read."""
+    """Return the number of bytes of the first `rows` rows if the layout shows it without a pass, else 0; a hint,
+    because rows are checked when they are read."""
     cdef int64_t size = 0
     if c.index == NULL:
         return 0

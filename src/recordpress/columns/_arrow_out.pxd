@@ -1,4 +1,4 @@
-"""Arrays that recordpress made, exported through the Arrow C data interface."""
+"""Export of recordpress's own arrays through the Arrow C data interface."""
 
 from libc.stdint cimport int64_t, uint8_t
 
@@ -43,7 +43,7 @@ cdef bint array_init(array_data* array, int64_t length, int64_t n_buffers, int64
 cdef void chunk_drop(chunk_data* chunk) noexcept nogil
 
 
-# Rows of a chunk, from `offset` on.
+# Rows of a chunk, starting at `offset`.
 ctypedef struct part:
     chunk_data* chunk
     int64_t offset
@@ -54,13 +54,13 @@ cdef enum:
     EVERY_COLUMN = -1
 
 
-# `metadata`: of the schema, in the interface's encoding, or None
+# `metadata`: the schema's metadata in the interface's encoding, or None
 cdef object schema_capsule(object field, bytes metadata=*)
 cdef object array_capsule(const part* p, int64_t column)
 cdef object stream_capsule(object field, int64_t column, const part* parts, int64_t n_parts, bytes metadata=*)
 cdef part* parts_copy(const part* parts, int64_t n) except NULL
 
-# The part as a struct array. 0, or ENOMEM with `out` released.
+# Exports the part as a struct array. Returns 0, or ENOMEM with `out` released.
 cdef int export_part(const part* p, ArrowArray* out) noexcept nogil
 cdef int export_schema(object field, ArrowSchema* out) except -1
 cdef void destroy_stream_capsule(object capsule) noexcept

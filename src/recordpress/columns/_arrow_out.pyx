@@ -1,4 +1,4 @@
-"""Arrays that recordpress made, exported through the Arrow C data interface (no pyarrow needed).
+"""Export of recordpress's own arrays through the Arrow C data interface (no pyarrow needed).
 
 https://arrow.apache.org/docs/format/CDataInterface.html and .../CDataInterface/PyCapsuleInterface.html
 """
@@ -35,7 +35,7 @@ cdef class Field:
         Its Arrow type, as a format string of the C data interface.
     nullable : bool
     children : tuple of Field
-        The fields inside it.
+        The fields inside a list or struct.
 
     Examples
     --------
@@ -85,7 +85,7 @@ cdef chunk_data* chunk_new(int64_t n_columns, int64_t most_blocks) noexcept nogi
 
 
 cdef bint array_init(array_data* array, int64_t length, int64_t n_buffers, int64_t n_children) noexcept nogil:
-    """Make room for the buffers and children of a zeroed array; False: out of memory."""
+    """Allocate the buffers and children of a zeroed array; return False if out of memory."""
     array.length = length
     array.buffers = <const void**>calloc(<size_t>n_buffers + 1, sizeof(void*))
     array.children = <array_data*>calloc(<size_t>n_children + 1, sizeof(array_data))
@@ -123,7 +123,7 @@ cdef void chunk_drop(chunk_data* chunk) noexcept nogil:
 # --- arrays -----------------------------------------------------------------------------------------------
 
 cdef int export_array(chunk_data* chunk, const array_data* data, ArrowArray* out) noexcept nogil:
-    """Export `data` as an ArrowArray that holds a reference to its chunk. 0, or ENOMEM with `out` released."""
+    """Export `data` as an ArrowArray that refers to its chunk; return 0, or ENOMEM with `out` released."""
     memset(out, 0, sizeof(ArrowArray))
     out.buffers = data.buffers
     rp_ref_take(&chunk.references)
@@ -171,7 +171,7 @@ NO_VALIDITY[0] = NULL
 
 
 cdef void narrow(ArrowArray* array, const part* p) noexcept nogil:
-    """Leave only the rows of the part."""
+    """Restrict the array to the rows of the part."""
     if p.rows == array.length:
         return
     array.offset = p.offset if p.rows else 0
@@ -181,7 +181,7 @@ cdef void narrow(ArrowArray* array, const part* p) noexcept nogil:
 
 
 cdef int export_column(const part* p, int64_t column, ArrowArray* out) noexcept nogil:
-    """Export a column of the part. 0, or ENOMEM with `out` released."""
+    """Export a column of the part; return 0, or ENOMEM with `out` released."""
     if export_array(p.chunk, &p.chunk.columns[column], out):
         return ENOMEM
     narrow(out, p)
@@ -305,12 +305,12 @@ cdef object array_capsule(const part* p, int64_t column):
 # --- streams ----------------------------------------------------------------------------------------------
 
 ctypedef struct stream_data:
-    ArrowSchema schema        # a deep copy is made for every get_schema
+    ArrowSchema schema        # get_schema returns deep copies
     size_t metadata_size
     int64_t column            # or EVERY_COLUMN
     int64_t n_parts
     int64_t next
-    part* parts               # a reference to the chunk of each
+    part* parts               # with a reference to the chunk of each part
 
 
 cdef int copy_schema(const ArrowSchema* schema, ArrowSchema* out) noexcept nogil:
@@ -355,7 +355,7 @@ cdef int stream_get_next(ArrowArrayStream* stream, ArrowArray* out) noexcept nog
 
 
 cdef const char* stream_get_last_error(ArrowArrayStream* stream) noexcept nogil:
-    return "out of memory"  # nothing else can fail: every part is there before the stream is
+    return "out of memory"  # nothing else can fail: every part exists before the stream does
 
 
 cdef void stream_release(ArrowArrayStream* stream) noexcept nogil:
@@ -400,7 +400,7 @@ cdef object stream_capsule(object field, int64_t column, const part* parts, int6
 
 
 cdef part* parts_copy(const part* parts, int64_t n) except NULL:
-    """Return the same parts, with a reference to the chunk of each."""
+    """Return a copy of the parts, with a reference to the chunk of each part."""
     cdef part* copy = <part*>malloc(sizeof(part) * <size_t>(n + 1))
     cdef int64_t i
     if copy == NULL:

@@ -18,7 +18,7 @@ class ByValue(ValueColumn): ...
 
 class ValueChecksums(ValueColumn): ...
 
-# Names other than Kafka's need a table that has them.
+# Names other than Kafka's need a registry that has them.
 
 @overload
 def compress_values(

@@ -30,19 +30,19 @@ from recordpress.errors import ArgumentTypeError, InvalidArgumentError, OutputTo
 cdef dict ON_CORRUPT = {"raise": False, "null": True}
 
 cdef enum:
-    STEP = 1 << 20      # bytes of values after which signals are looked for
+    STEP = 1 << 20      # bytes of values between two checks for signals
     CRC_STEP = 1 << 24  # the same for checksums, which are fast
-    SHRINKS = 4         # about what a value does; one that shrinks more gets its room later
+    SHRINKS = 4         # about the compression ratio of a value; a higher ratio gets its room later
     MISSES = -1         # the row needs a dictionary that was not looked up yet
 
 
 cdef class ValueSource(ArrowSource):
-    """A column of values that the caller gives, one array after another."""
+    """A column of the caller's values, one array after another."""
 
     cdef column_kind kind
 
     cdef int open(self, object data) except -1:
-        """Take the capsules of `data`, which must be of values. Runs the caller's code."""
+        """Take the capsules of `data`, which must be a column of values; this runs the caller's code."""
         cdef column_type type
         self.ask(data)
         type_of(&self.schema, 0, &type)
@@ -54,7 +54,7 @@ cdef class ValueSource(ArrowSource):
         return 0
 
     cdef int64_t next_values(self, column* values) except -2:
-        """Return the number of rows of the next array; -1: there are no more."""
+        """Return the number of rows of the next array; -1 if there are no more arrays."""
         cdef const ArrowArray* array = self.next()
         if array == NULL:
             return -1
@@ -64,7 +64,7 @@ cdef class ValueSource(ArrowSource):
 
 
 cdef class ValueColumn:
-    """A new column with one row for each value of the caller's."""
+    """A new column with one row for each of the caller's values."""
 
     cdef pooled validity
     cdef pooled data
@@ -90,7 +90,7 @@ cdef class ValueColumn:
             self.add(&values, rows)
 
     cdef int reserve(self, int64_t more) except -1:
-        """Make room for this many more values."""
+        """Make room for `more` further values."""
         cdef rp_error err
         cdef size_t before = self.validity.size, after = <size_t>(self.rows + more + 8) >> 3
         if pooled_reserve_more(&self.validity, after - before, &err) != RP_OK:
@@ -128,19 +128,19 @@ cdef class ValueColumn:
 
 
 cdef class ByValue(ValueColumn):
-    """The results of a codec."""
+    """A column of the results of a codec."""
 
     cdef const codec* row
     cdef codec_context* context
     cdef DictionarySet known   # None: no dictionaries
-    cdef bint learns           # there are some
+    cdef bint learns           # there are dictionaries
     cdef bint packs
     cdef bint nulls            # a value that cannot be read becomes null
     cdef int level
     cdef size_t cap
-    cdef pooled ends           # of each value and, first, 0
+    cdef pooled ends           # 0, then the end of each value
     cdef int64_t sought        # the row whose dictionaries were looked up
-    cdef rp_field missed       # its value
+    cdef rp_field missed       # the value of that row
 
     def __cinit__(self):
         self.sought = -1
@@ -183,7 +183,7 @@ cdef class ByValue(ValueColumn):
         return 0
 
     cdef int add_some(self, const column* values, int64_t* i, int64_t n, rp_error* err) noexcept nogil:
-        """Add rows from i on, until there is work that needs the GIL."""
+        """Add rows starting at i, until there is work that needs the GIL."""
         cdef int64_t seen = 0
         cdef int status
         cdef rp_field f
@@ -209,7 +209,7 @@ cdef class ByValue(ValueColumn):
                 status = rp_fail(err, RP_OUTPUT_CAP, -1, 0, INT32_MAX)
             if status != RP_OK:
                 self.data.size = before
-                # a codec of the caller's own may have raised an interrupt
+                # a plug-in may have raised an interrupt
                 if not self.nulls or status == RP_NO_MEMORY or status == RP_CODEC_DECOMPRESS or self.is_full(err):
                     return status
         if f.size < 0 or status != RP_OK:
@@ -229,7 +229,7 @@ cdef class ByValue(ValueColumn):
 
     cdef int apply_codec(self, const rp_field* f, rp_error* err) noexcept nogil:
         cdef size_t likely = self.row.bound(<size_t>f.size) if self.packs else SHRINKS * <size_t>f.size
-        if pooled_reserve_more(&self.data, likely, err) != RP_OK:  # so that it grows by doubling
+        if pooled_reserve_more(&self.data, likely, err) != RP_OK:  # so that the block grows by doubling
             return err.status
         if self.packs:
             return compress_with(self.row, self.context, self.level, 2, f.data, <size_t>f.size, &self.data, err)
@@ -244,7 +244,7 @@ cdef class ByValue(ValueColumn):
         return err.status == RP_OUTPUT_CAP and err.limit != <int64_t>self.cap
 
     cdef int fail(self, object error, const rp_error* err) except -1:
-        """Raise the error, unless it is one of a codec of the caller's own that makes the value null."""
+        """Raise the error, unless it comes from a plug-in and makes the value null."""
         if err.status == RP_CODEC_DECOMPRESS and self.nulls and isinstance(error, RecordpressError):
             self.add_null()
             return 0
@@ -261,7 +261,7 @@ cdef class ByValue(ValueColumn):
 
 
 cdef class ValueChecksums(ValueColumn):
-    """The checksums."""
+    """A column of the checksums of values."""
 
     cdef int reserve(self, int64_t more) except -1:
         cdef rp_error err
@@ -284,7 +284,7 @@ cdef class ValueChecksums(ValueColumn):
         return 0
 
     cdef int add_some(self, const column* values, int64_t* done, int64_t rows, rp_error* err) noexcept nogil:
-        """Add rows from `done` on, until it is time to look for signals."""
+        """Add rows starting at `done`, until it is time to check for signals."""
         cdef int64_t* numbers = <int64_t*>self.data.data
         cdef int64_t seen = 0
         cdef rp_field f
@@ -307,30 +307,30 @@ cdef class ValueChecksums(ValueColumn):
 
 
 def compress_values(data, compression_type, level=None, *, dictionary=None, codecs=None):
-    """Compress each value of a column on its own.
+    """Compress each value of a column separately.
 
     Parameters
     ----------
-    data : Arrow array, or stream of them
-        Of binary, large_binary, binary_view or a string type: a column of pyarrow, polars or `read_columns`.
+    data : Arrow array, or stream of arrays
+        A column of pyarrow, polars or `read_columns`, of type binary, large_binary, binary_view or a string type.
     compression_type, level, dictionary, codecs
         As in :func:`compress`.
 
     Returns
     -------
     Column
-        binary, one row for each value; null where that is null. At most 2147483647 bytes in all.
+        binary, one row for each value; null for a null value. At most 2147483647 bytes in all.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument that is not accepted, or an Arrow array that contradicts itself.
+        An argument is invalid, or an Arrow array contradicts itself.
     OutputTooLargeError
         The result would be larger than one Arrow array of binary can be.
 
     Notes
     -----
-    No Python object is made per value, and the GIL is released. The values equal the results of :func:`compress`.
+    No Python object is created per value, and the GIL is released. The values equal the results of :func:`compress`.
 
     Examples
     --------
@@ -358,27 +358,27 @@ def decompress_values(data, compression_type, max_decompressed_bytes=DEFAULT_MAX
 
     Parameters
     ----------
-    data : Arrow array, or stream of them
+    data : Arrow array, or stream of arrays
         As in :func:`compress_values`.
     compression_type, dictionaries, codecs
         As in :func:`decompress`.
     max_decompressed_bytes : int
-        Most bytes of one value, 0 to 2147483647; 64 MiB by default.
+        Maximum size of one decompressed value in bytes, 0 to 2147483647; 64 MiB by default.
     on_corrupt : {"raise", "null"}
-        What becomes of a value that cannot be read. "null" also stands for one that is larger than
-        max_decompressed_bytes or needs a dictionary that is not there.
+        How to treat a value that cannot be read. "null" also applies to a value that is larger than
+        max_decompressed_bytes or needs a dictionary that was not given.
 
     Returns
     -------
     Column
-        binary, one row for each value; null where that is null. At most 2147483647 bytes in all.
+        binary, one row for each value; null for a null value. At most 2147483647 bytes in all.
 
     Raises
     ------
     DecompressionError
-        With the number of the row in its message; `position` is the byte in the value.
+        A value cannot be read. The message has the number of its row; `position` is the byte in the value.
     OutputTooLargeError
-        A value is larger than max_decompressed_bytes, or the result than one Arrow array of binary can be.
+        A value is larger than max_decompressed_bytes, or the result is larger than one Arrow array of binary can be.
     InvalidArgumentError, ArgumentTypeError
         As in :func:`compress_values`.
 
@@ -408,23 +408,23 @@ def crc32c_values(data):
 
     Parameters
     ----------
-    data : Arrow array, or stream of them
-        Of binary, large_binary, binary_view or a string type: a column of pyarrow, polars or `read_columns`.
+    data : Arrow array, or stream of arrays
+        A column of pyarrow, polars or `read_columns`, of type binary, large_binary, binary_view or a string type.
 
     Returns
     -------
     Column
-        int64, 0 to 2**32 - 1, one row for each value; null where that is null. The function's source: RFC 3720,
-        appendix B.4 (Castagnoli's polynomial).
+        int64, 0 to 2**32 - 1, one row for each value; null for a null value. RFC 3720, appendix B.4, defines CRC-32C
+        (Castagnoli's polynomial).
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument that is not accepted, or an Arrow array that contradicts itself.
+        An argument is invalid, or an Arrow array contradicts itself.
 
     Notes
     -----
-    No Python object is made per value, and the GIL is released. The checksums equal the results of :func:`crc32c`.
+    No Python object is created per value, and the GIL is released. The checksums equal the results of :func:`crc32c`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Columns: Arrow arrays that recordpress made, as Python sees them."""
+"""Columns: recordpress's own Arrow arrays, as Python objects."""
 
 from libc.stdint cimport int16_t, int32_t, int64_t, int8_t, uint32_t, uint8_t
 
@@ -9,13 +9,13 @@ ctypedef enum value_kind:
     BOOL, INT8, INT16, INT32, UINT32, INT64, BINARY, LARGE_BINARY, BINARY_VIEW, STRING, TIMESTAMP_MS, TIMESTAMP_US
     HEADERS
 
-# Bytes of a value where they lie.
+# The bytes of a value, in place.
 ctypedef struct bytes_slice:
     const uint8_t* data
     int64_t size          # -1: null
 
 cdef enum:
-    VIEW_INLINED = 12    # bytes of a value that a binary view holds itself
+    VIEW_INLINED = 12    # maximum size of a value that a binary view holds itself
 
 cdef inline bint is_valid_at(const array_data* a, int64_t i) noexcept nogil:
     cdef const uint8_t* bits = <const uint8_t*>a.buffers[0]
@@ -24,7 +24,7 @@ cdef inline bint is_valid_at(const array_data* a, int64_t i) noexcept nogil:
 cdef inline bytes_slice slice_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil:
     cdef bytes_slice found
     cdef int64_t start, end
-    cdef const int32_t* view  # size, then the bytes, or the first four, a buffer's number, and where they lie in it
+    cdef const int32_t* view  # size, then the bytes, or the first four, a buffer's number, and their place in it
     found.data, found.size = b"", -1
     if not is_valid_at(a, i):
         return found
@@ -46,7 +46,7 @@ cdef inline bytes_slice slice_at(const array_data* a, value_kind kind, int64_t i
     return found
 
 cdef inline int64_t number_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil:
-    """Return the number of row i, or the time: its milliseconds or microseconds."""
+    """Return the number in row i; for a timestamp, its milliseconds or microseconds."""
     cdef const void* values = a.buffers[1]
     if kind == BOOL:
         return (<const uint8_t*>values)[i >> 3] >> (i & 7) & 1
@@ -72,7 +72,7 @@ cdef class Columns(ArrowRows):
     cdef readonly int64_t num_rows
     cdef readonly int64_t valid_bytes      # see read_columns
     cdef readonly int64_t trailing_bytes
-    cdef list ignored_header_errors           # errors that the caller lets pass; None without one
+    cdef list ignored_header_errors           # errors that the caller ignores; None if there was no error
 
     cdef object _struct(self)
     cdef bytes _metadata(self)

@@ -1,4 +1,4 @@
-"""Columns: Arrow arrays that recordpress made, as Python sees them."""
+"""Columns: recordpress's own Arrow arrays, as Python objects."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
@@ -69,7 +69,7 @@ cdef object datetime_of(int64_t time, int64_t micros):
     except OverflowError:
         unit = "ms" if micros == 1000 else "us"
         raise InvalidArgumentError(f"timestamp {time} {unit} is outside the years 1 to 9999 that a datetime can hold: "
-                                   "take the column as Arrow", field="timestamp") from None
+                                   "use the column as Arrow data", field="timestamp") from None
 
 
 cdef int64_t bytes_of(const array_data* a, value_kind kind, int64_t start, int64_t rows) noexcept nogil:
@@ -104,11 +104,11 @@ cdef enum:
 
 
 class _NotOneArray(InvalidArgumentError, AttributeError):
-    """An AttributeError, so that hasattr() is False."""
+    """Error that is also an AttributeError, so that hasattr() returns False."""
 
 
 cdef object shown(object value):
-    """Return the value's repr, cut."""
+    """Return the value's repr, truncated."""
     if isinstance(value, bytes):
         value = value[:SHOWN_CHARACTERS]
     text = str(value) if hasattr(value, "isoformat") else repr(value)
@@ -135,7 +135,7 @@ cdef class ArrowRows:
     """The rows in another library's form, through an Arrow stream."""
 
     cdef object consumed(self, consumer):
-        """Return the rows as a consumer of streams makes them."""
+        """Return the object that a consumer of streams creates from the rows."""
         return consumer(self)
 
     def to_pyarrow(self):
@@ -191,12 +191,12 @@ cdef class ArrowRows:
 cdef class Columns(ArrowRows):
     """Records as Arrow columns: one or more record batches that share a schema.
 
-    `read_columns` returns one and `iter_columns` yields them. ``columns["value"]`` is one column. Any Arrow consumer
-    takes the whole through the PyCapsule interface, without a copy: ``pyarrow.table(columns)``,
+    `read_columns` returns one object and `iter_columns` yields several. ``columns["value"]`` is one column. Any Arrow
+    consumer takes all columns through the PyCapsule interface, without a copy: ``pyarrow.table(columns)``,
     ``polars.DataFrame(columns)``, ``duckdb.from_arrow(columns)``, or `to_pyarrow`, `to_polars` and `to_pandas`. The
     memory returns to recordpress's pool when the last consumer releases it.
 
-    ``len(columns)`` is the number of rows. Iterating gives the record batches, each as a `Columns`.
+    ``len(columns)`` is the number of rows. Iteration yields the record batches, each as a `Columns`.
 
     Attributes
     ----------
@@ -208,8 +208,8 @@ cdef class Columns(ArrowRows):
     nbytes : int
         Bytes of the rows in memory.
     lz4_header_errors : list of DecompressionError
-        Wrong checksums of LZ4 frames' headers that ``lz4_header_checksum="ignore"`` let pass, each with its place; of
-        the whole result, not of a slice of it.
+        Wrong header checksums of LZ4 frames that ``lz4_header_checksum="ignore"`` accepted, each with its place. Only
+        the whole result has the list: it is empty for a slice.
 
     Examples
     --------
@@ -224,11 +224,11 @@ cdef class Columns(ArrowRows):
     """
 
     def __init__(self):
-        raise TypeError("Columns objects are made by read_columns and iter_columns")
+        raise TypeError("Columns cannot be created directly: use read_columns or iter_columns")
 
     @staticmethod
     cdef Columns make(tuple fields, chunk_data** chunks, int64_t n_chunks):
-        """Take over the array of chunks and a reference to each."""
+        """Take ownership of the array of chunks, and of a reference to each chunk."""
         cdef part* parts = <part*>malloc(sizeof(part) * <size_t>(n_chunks + 1))
         cdef int64_t i
         if parts == NULL:
@@ -243,7 +243,7 @@ cdef class Columns(ArrowRows):
 
     @staticmethod
     cdef Columns of_parts(tuple fields, part* parts, int64_t n_parts):
-        """Take over the array of parts and a reference to the chunk of each."""
+        """Take ownership of the array of parts, and of a reference to the chunk of each part."""
         cdef Columns self = Columns.__new__(Columns)
         cdef int64_t i
         self._fields = fields
@@ -328,13 +328,13 @@ cdef class Columns(ArrowRows):
         return Column.make(self, self.column_names.index(key))
 
     def slice(self, offset=0, length=None):
-        """Return rows from `offset` on, without a copy.
+        """Return the rows that start at `offset`, without a copy.
 
         Parameters
         ----------
         offset : int
         length : int | None
-            The most rows. None: all that follow.
+            Maximum number of rows. None: all remaining rows.
 
         Returns
         -------
@@ -351,7 +351,7 @@ cdef class Columns(ArrowRows):
         return self._sliced(start, rows)
 
     cdef Columns _sliced(self, int64_t start, int64_t rows):
-        """Omit empty parts, but keep at least one."""
+        """Return a slice without empty parts, but with at least one part."""
         cdef part* parts = <part*>malloc(sizeof(part) * <size_t>(self._n_parts + 1))
         cdef part* copy
         cdef int64_t i, n = 0
@@ -371,9 +371,9 @@ cdef class Columns(ArrowRows):
         return Columns.of_parts(self._fields, copy, n)
 
     def __array__(self, dtype=None, copy=None):
-        """Raise an error: NumPy has no such tables, but pandas tries an array for an unknown object."""
-        raise ArgumentTypeError("Columns are not a NumPy array. For a pandas frame: to_pandas(); for an array of one "
-                                "column: to_pyarrow()[name].to_numpy()", field="columns")
+        """Raise an error: NumPy has no mixed tables, but pandas requests an array from an unknown object."""
+        raise ArgumentTypeError("Columns cannot be converted to a NumPy array: use to_pandas() for a frame, "
+                                "to_pyarrow()[name].to_numpy() for one column", field="columns")
 
     def __arrow_c_schema__(self):
         """Return the schema as an ``arrow_schema`` capsule: a struct with a child for every column."""
@@ -392,14 +392,14 @@ cdef class Columns(ArrowRows):
 
     @property
     def __arrow_c_array__(self):
-        """A method that gives (``arrow_schema``, ``arrow_array``) capsules; only a result of one record batch has it.
-        Consumers check whether it exists (polars does so first), so with several record batches it must not.
+        """A method that returns (``arrow_schema``, ``arrow_array``) capsules, only for a result of one record batch.
+        Consumers check whether it exists (polars does so first), so it must not exist for several record batches.
 
         Raises
         ------
         InvalidArgumentError
-            Also an AttributeError. There are several record batches (a result over 2 GiB, or threads > 1): take the
-            stream.
+            There are several record batches (a result over 2 GiB, or threads > 1): use the stream. The error is also
+            an AttributeError.
         """
         check_one(self)
         return self._array
@@ -409,14 +409,14 @@ cdef class Columns(ArrowRows):
         return self.__arrow_c_schema__(), array_capsule(self._parts, EVERY_COLUMN)
 
     def __arrow_c_stream__(self, requested_schema=None):
-        """Return an ``arrow_array_stream`` capsule over all record batches. requested_schema is not acted on: the
-        interface lets a producer give its own."""
+        """Return an ``arrow_array_stream`` capsule over all record batches. requested_schema is ignored: the interface
+        allows a producer to export its own schema."""
         return stream_capsule(self._struct(), EVERY_COLUMN, self._parts, self._n_parts, self._metadata())
 
 
 cdef int check_one(Columns columns) except -1:
     if columns._n_parts != 1:
-        raise _NotOneArray(f"{columns._n_parts} record batches are not one array: take the stream "
+        raise _NotOneArray(f"{columns._n_parts} record batches are not one array: use the stream "
                            "(__arrow_c_stream__), or iterate over them")
     return 0
 
@@ -424,15 +424,15 @@ cdef int check_one(Columns columns) except -1:
 cdef class Column:
     """One column of a `Columns`, by ``columns[name]``.
 
-    It has a length, an index (``column[0]``, ``column[-1]``), slices, and an iterator over Python objects: None, bool,
-    int, str, bytes, an aware datetime, or a list of (key, value) for headers. For more than a look, give it to an Arrow
+    It supports len(), indexes (``column[0]``, ``column[-1]``), slices, and iteration over Python objects: None, bool,
+    int, str, bytes, an aware datetime, or a list of (key, value) for headers. For more than a look, pass it to an Arrow
     library: ``pyarrow.chunked_array(column)``, ``polars.Series(column)``.
 
     Attributes
     ----------
     name : str
     type : str
-        Its Arrow type, in the words of pyarrow.
+        Its Arrow type, as pyarrow writes it.
     nbytes : int
         Bytes of its rows in memory.
 
@@ -448,7 +448,7 @@ cdef class Column:
     """
 
     def __init__(self):
-        raise TypeError("Column objects are made by columns[name]")
+        raise TypeError("Column cannot be created directly: use columns[name]")
 
     @staticmethod
     cdef Column make(Columns columns, int64_t number):
@@ -484,7 +484,7 @@ cdef class Column:
         return f"<recordpress.Column: {rows} row{'s' * (rows != 1)} of {self._field!r} = {self._shown()}>"
 
     def _first(self, most):
-        """Return the first values; `UNKNOWN` stands for a time that no datetime can hold."""
+        """Return the first values, with `UNKNOWN` for a time that no datetime can hold."""
         cdef int64_t i
         values = []
         for i in range(min(<int64_t>most, self._columns.num_rows)):
@@ -532,12 +532,12 @@ cdef class Column:
         Returns
         -------
         list
-            None, bool, int, str, bytes, aware datetimes, or for each record its headers as a list of (key, value).
+            None, bool, int, str, bytes, aware datetimes, or, for headers, a list of (key, value) for each record.
 
         Raises
         ------
         InvalidArgumentError
-            A time outside the years 1 to 9999.
+            A time is outside the years 1 to 9999.
 
         Examples
         --------
@@ -548,13 +548,13 @@ cdef class Column:
         return list(self)
 
     def slice(self, offset=0, length=None):
-        """Return rows from `offset` on, at most `length`, without a copy.
+        """Return at most `length` rows that start at `offset`, without a copy.
 
         Parameters
         ----------
         offset : int
         length : int | None
-            Largest number of rows. None: all that follow.
+            Maximum number of rows. None: all remaining rows.
 
         Returns
         -------
@@ -574,7 +574,7 @@ cdef class Column:
 
     @property
     def __arrow_c_array__(self):
-        """As that of `Columns`: only a column of one record batch has it."""
+        """A method as in `Columns`; only a column of one record batch has it."""
         check_one(self._columns)
         return self._array
 

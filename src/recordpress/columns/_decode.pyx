@@ -41,7 +41,7 @@ cdef void fit(pooled* b, size_t used) noexcept nogil:
 
 
 cdef const void* keep(chunk_data* chunk, pooled* b) noexcept nogil:
-    """Return the buffer's address; the chunk owns its memory from now on."""
+    """Pass the ownership of a buffer to the chunk; return the buffer's address."""
     cdef const void* data = b.data
     chunk.blocks[chunk.n_blocks] = b[0]
     chunk.n_blocks += 1
@@ -94,7 +94,7 @@ cdef bint finish_views(chunk_data* chunk, array_data* a, builder* b, binary_buil
 
 
 cdef const int64_t* keep_views(chunk_data* chunk, builder* b, rp_error* err) noexcept nogil:
-    """Hand the buffers that views point into to the chunk; returns the array of their sizes, NULL if out of memory."""
+    """Move the buffers of views to the chunk; return the array of their sizes, NULL if out of memory."""
     cdef pooled sizes
     cdef int64_t i
     memset(&sizes, 0, sizeof(pooled))
@@ -196,9 +196,9 @@ cdef chunk_data* finish_chunk(const plan* p, builder* b, rp_error* err) noexcept
 
 
 cdef enum:
-    WENT_BACK = -1  # in place of a status
+    WENT_BACK = -1  # returned instead of a status
     MOST_PER_BYTE = 2  # real records, well compressed, take half a byte and more
-    MOST_RUNS = 8  # that one chunk is expected to take: room for more is made when they come
+    MOST_RUNS = 8  # that one chunk is expected to have: room for more is reserved when they come
 
 
 # --- a run -----------------------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ cdef int add_failure(run* r, failure* f) noexcept nogil:
 # --- one entry ---------------------------------------------------------------------------------------------
 
 cdef void bound(const plan* p, rp_source* source) noexcept nogil:
-    """Return whether records of this batch must be compared with the given ranges one by one."""
+    """Set the ranges of offsets and timestamps with which the records of the source are compared."""
     source.filtered = p.filtered
     source.first_offset = p.first_offset
     source.last_offset = p.last_offset
@@ -270,7 +270,7 @@ cdef bint goes_back(const rp_batch* batch, int64_t reached, const rp_source* sou
     """Return whether an open v0/v1 wrapper has offsets before `reached`, or after its own."""
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef int64_t size, offset
-    for _ in range(source.count):  # whose sizes were compared
+    for _ in range(source.count):  # whose sizes were checked
         size = rp_entry_size(cursor)
         offset = <int64_t>(<uint64_t>source.base_offset + <uint64_t>rp_read_be64(&cursor))
         rp_read_bytes(&cursor, <size_t>size - 8)
@@ -281,7 +281,7 @@ cdef bint goes_back(const rp_batch* batch, int64_t reached, const rp_source* sou
 
 cdef void note_entry(const plan* p, codec_context* context, builder* b, const rp_batch* batch, int64_t before,
                      int32_t count) noexcept nogil:
-    """Record the losses of columns for a batch of `count` records, of which rows from `before` on were wanted."""
+    """Note the losses in columns of a batch of `count` records, whose requested rows start at `before`."""
     cdef int64_t rows = b.rows - before
     cdef bint whole = rows == count and rows
     if rows == 0 and count:
@@ -294,7 +294,7 @@ cdef void note_entry(const plan* p, codec_context* context, builder* b, const rp
 
 cdef int gather_entry(const plan* p, codec_context* context, builder* b, rp_source* source, int64_t left,
                       failure* f) noexcept nogil:
-    """Gather the records of an open entry, or none of them."""
+    """Gather the records of an open entry, or none of them after an error."""
     cdef mark before = mark_of(b)
     # a false count costs no memory
     cdef int64_t rows = b.rows + min(<int64_t>source.count, (source.end - source.start) // SMALLEST_RECORD + 1)
@@ -318,8 +318,8 @@ cdef int gather_entry(const plan* p, codec_context* context, builder* b, rp_sour
 
 
 cdef inline bint is_told_by_header(const plan* p, codec_context* context, const rp_batch* batch) noexcept nogil:
-    """Return whether the header has all requested columns, and a count that so many bytes can hold: a false one costs
-    no memory."""
+    """Return whether the header has all requested columns, and a count that the batch's bytes can hold: a false count
+    costs no memory."""
     return (p.by_header and batch.magic == 2 and 0 < batch.records_count <= MOST_PER_BYTE * batch.size
             and batch.base_offset <= INT64_MAX - batch.records_count
             and rp_batch_last_offset(batch) - batch.base_offset == batch.records_count - 1
@@ -328,7 +328,7 @@ cdef inline bint is_told_by_header(const plan* p, codec_context* context, const 
 
 
 cdef int decode_header(const plan* p, builder* b, failure* f) noexcept nogil:
-    """Add a batch's records without decompressing them; its checksum is compared."""
+    """Add a batch's records without decompressing them, but compare its checksum."""
     cdef mark before = mark_of(b)
     cdef int64_t end = b.rows + f.batch.records_count
     cdef int status = check_crc(p.data + f.batch.position, &f.batch, &f.error) if p.check_crcs else RP_OK
@@ -363,8 +363,8 @@ cdef int decode_entry(run* r, codec_context* context, builder* b, int64_t left, 
 # --- a run -------------------------------------------------------------------------------------------------
 
 cdef int64_t expected_rows(const rp_batch* batches, int64_t n) noexcept nogil:
-    """How many rows the headers declare, as far as counts are credible. Memory reserved for a false one is not
-    touched."""
+    """Return the number of rows that the headers declare, up to a credible number per byte. Memory reserved for a
+    false count is not touched."""
     cdef int64_t i, rows = 1
     for i in range(n):
         rows += max(0, min(<int64_t>batches[i].records_count, MOST_PER_BYTE * batches[i].size))
@@ -379,7 +379,7 @@ cdef int reserve_expected(const run* r, builder* b, int64_t bytes, int64_t rest,
 
 
 cdef bint goes_on(const run* r) noexcept nogil:
-    """Return whether later runs add to the chunk: not after an error, nor to a result that is too large for one
+    """Return whether later runs add to the chunk: not after an error, and not if the result is too large for one
     chunk."""
     return r.rest > 0 and r.n_failures == 0 and r.n_chunks == 0 and r.went_back == NULL
 

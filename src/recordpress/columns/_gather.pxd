@@ -41,8 +41,8 @@ ctypedef struct builder:
     int64_t n_views                # buffers that views point into: windows of the input, decompressed batches
     int64_t views_capacity
     view_buffer* views
-    int64_t input_view             # 1 + which of them is the last window of the input; 0 without one
-    int64_t shared_view            # 1 + which of them takes small decompressed batches; 0 without one
+    int64_t input_view             # 1 + the number of the view that is the last window of the input; 0: not yet
+    int64_t shared_view            # 1 + the number of the view with small decompressed batches; 0: not yet
     int64_t shared_bytes           # of small decompressed batches, in all buffers
     int64_t shown                  # bytes of the last batch that views refer to
     int64_t input_shown            # bytes of the input that views refer to
@@ -50,7 +50,7 @@ ctypedef struct builder:
     loss lost
 
 
-# What a batch that turns out to be wrong may have changed other than memory after the builder's rows.
+# State of the builder that a bad batch may have changed, except for memory after the builder's rows.
 ctypedef struct mark:
     int64_t timestamp_nulls
     int64_t key_nulls
@@ -81,32 +81,32 @@ cdef inline mark mark_of(const builder* b) noexcept nogil:
     return m
 
 
-# As it was at the mark; `end`: the row after the last that the batch can have written.
+# Restores the state at the mark; `end`: the row after the last row that the batch can have written.
 cdef void go_back(builder* b, const mark* m, int64_t end) noexcept nogil
 
-# Room for `rows` rows in all asked columns.
+# Reserves room for `rows` rows in all requested columns.
 cdef int reserve_rows(const plan* p, builder* b, int64_t rows, rp_error* err) noexcept nogil
 
-# Room for `more` headers, whose keys and values have `bytes` bytes together.
+# Reserves room for `more` headers, whose keys and values have `bytes` bytes together.
 cdef int reserve_headers(builder* b, int64_t more, int64_t bytes, rp_error* err) noexcept nogil
 
-# The buffer that the views of a batch point into: a window of the input of at most 2 GiB, the decompressed block, which
-# goes over to the builder, or one that small batches share, to which `source` then points. Before gather, for
-# binary_view.
+# Chooses the buffer that the views of a batch point into: a window of the input of at most 2 GiB, the decompressed
+# block, which the builder then owns, or a buffer that small batches share, to which `source` then points. Called before
+# gather, for binary_view.
 cdef int place_views(builder* b, rp_source* source, pooled* decompressed, rp_error* err) noexcept nogil
 
-# After gather: frees the part of a decompressed batch that the rows from `first` on do not show, if it is most of it.
-# release_input is for input that is not compressed.
+# After gather: frees the part of a decompressed batch that the rows from `first` do not use, if that is most of the
+# batch. For input that is not compressed, see release_input.
 cdef int pack_views(const plan* p, builder* b, const rp_source* source, int64_t first, rp_error* err) noexcept nogil
 
-# The records of one entry into the asked columns; `left`: bytes of the entries that come after it.
+# Gathers the records of one entry into the requested columns; `left`: bytes of the entries that come after it.
 cdef int gather(const plan* p, builder* b, const rp_batch* batch, const rp_source* source, int64_t left,
                 rp_error* err) noexcept nogil
 
-# The rows of a batch without gaps, from its header.
+# Adds the rows of a batch without gaps, from its header.
 cdef int gather_header(const plan* p, builder* b, const rp_batch* batch, rp_error* err) noexcept nogil
 
-# Bytes in the fullest binary column.
+# Returns the number of bytes in the fullest binary column.
 cdef int64_t most_used(const plan* p, builder* b) noexcept nogil
 
 cdef void builder_free(builder* b) noexcept nogil

@@ -20,7 +20,7 @@ cdef enum:
     # than a buffer per batch (views into 10,000 buffers are slow to read, and a block is larger than a batch needs).
     # Larger batches get a separate buffer.
     SHARED_BELOW = 1 << 20
-    # What is reserved by the first batch's ratio: more than results of a usual size need.
+    # Limit of the room that is reserved by the first batch's ratio: more than results of a usual size need.
     MOST_AT_FIRST = 8 << 20
 
 cdef double MARGIN = 1.05  # see reserve_data
@@ -56,7 +56,7 @@ cdef int grow(pooled* b, int64_t used, int64_t wanted, rp_error* err) noexcept n
 
 
 cdef int grow_validity(pooled* b, int64_t rows, int64_t capacity, rp_error* err) noexcept nogil:
-    """Make a bitmap for `capacity` rows in which rows from `rows` on are valid, or all rows if it is new."""
+    """Grow a bitmap to `capacity` rows, in which the rows from `rows` are valid, or all rows if it is new."""
     cdef int64_t used = 0 if b.data == NULL else bitmap_bytes(rows)
     if b.data != NULL and <int64_t>b.capacity >= bitmap_bytes(capacity):
         return RP_OK
@@ -90,7 +90,7 @@ cdef int reserve_rows(const plan* p, builder* b, int64_t rows, rp_error* err) no
         if column_of(i).gathered == AS_BINARY:
             status = grow_binary(&b.key if i == KEY else &b.value, p.row_width, b.rows, capacity, err)
         elif width:
-            # one row more than asked: the ends of a list column
+            # one row more than requested: the ends of a list column
             status = grow(&b.fixed[i], width * (b.rows + 1 if b.capacity else 0), width * (capacity + 1), err)
             if status == RP_OK and b.capacity == 0:
                 memset(b.fixed[i].data, 0, <size_t>width)
@@ -104,8 +104,8 @@ cdef int reserve_rows(const plan* p, builder* b, int64_t rows, rp_error* err) no
 
 cdef int reserve_values(builder* b, int64_t used, int64_t more, int64_t size, int64_t left,
                         rp_error* err) noexcept nogil:
-    """Reserve as reserve_data does. The first batch of a result, of which `size` bytes are stored, shows what the
-    others may need: most of it is usually values."""
+    """Reserve as reserve_data does. The first batch of a result, which has `size` stored bytes, shows what the others
+    may need: most of its bytes are usually values."""
     cdef int64_t room = 0
     if b.consumed == 0 and b.value.data.data == NULL:
         room = <int64_t>min(<double>MOST_AT_FIRST, <double>more / <double>size * <double>left)
@@ -152,7 +152,7 @@ cdef int gather(const plan* p, builder* b, const rp_batch* batch, const rp_sourc
     cdef int64_t used
     memset(&c, 0, sizeof(rp_columns))
     c.rows = b.rows
-    # values first: they get the block that the last result has just left, which is in the cache
+    # values first: they get the block that the last result has just released, which is in the cache
     if p.want[VALUE]:
         used = binary_used(p, &b.value, b.rows)
         if p.layout != RP_BINARY_VIEW:
@@ -210,11 +210,11 @@ cdef inline int64_t out_of_micros(int64_t ms) noexcept nogil:
 
 
 cdef int finish_timestamps(const plan* p, builder* b, int64_t end, int64_t none, rp_error* err) noexcept nogil:
-    """Convert NO_TIMESTAMP (-1) of `none` rows to null, and milliseconds to microseconds if those are wanted."""
+    """Convert NO_TIMESTAMP (-1) of `none` rows to null, and milliseconds to microseconds if requested."""
     cdef int64_t* timestamps = <int64_t*>b.fixed[TIMESTAMP].data
     cdef int64_t i, beyond = 0
     cdef int status
-    if none or b.timestamp_nulls:  # once there is a bitmap it grows with the rows
+    if none or b.timestamp_nulls:  # once a bitmap exists, it grows with the rows
         status = grow_validity(&b.timestamp_validity, b.rows, b.capacity, err)
         if status != RP_OK:
             return status
@@ -249,7 +249,7 @@ cdef void fill_bits(uint8_t* bits, int64_t start, int64_t end, bint value) noexc
         return
     fill_byte(bits + first, from_start, value)
     memset(bits + first + 1, 0xff if value else 0, <size_t>(last - first - 1))
-    if upto_end:  # else the last byte, which may not be there, begins with none of them
+    if upto_end:  # else the last byte, which may not exist, has no bits of the range
         fill_byte(bits + last, upto_end, value)
 
 
@@ -308,7 +308,7 @@ cdef bint kept(const rp_source* s, int64_t offset, int64_t timestamp) noexcept n
 
 
 cdef int gather_headers(builder* b, const rp_source* source, const rp_columns* c, rp_error* err) noexcept nogil:
-    """Gather the headers of the rows from b.rows to c.rows, which the pass before has checked and counted."""
+    """Gather the headers of the rows from b.rows to c.rows, which the previous pass has checked and counted."""
     cdef int32_t* ends = <int32_t*>b.fixed[HEADERS].data
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef rp_record r
@@ -318,7 +318,7 @@ cdef int gather_headers(builder* b, const rp_source* source, const rp_columns* c
         return status
     while headers > 0 and row < c.rows:
         if rp_record_next(source, &cursor, 0, &r, err) != RP_OK:
-            break  # cannot happen: the pass before read them all
+            break  # cannot happen: the previous pass read them all
         if not kept(source, r.offset, r.timestamp):
             continue
         headers -= r.header_count
@@ -342,7 +342,7 @@ cdef int append_headers(builder* b, const rp_record* r, rp_error* err) noexcept 
     cdef int32_t* value_ends = <int32_t*>b.header_value.rows.data
     for _ in range(r.header_count):
         if rp_header_read(&cursor, &h) != RP_OK:
-            break  # cannot happen: the pass before walked them
+            break  # cannot happen: the previous pass walked them
         used = key_ends[b.n_headers]
         if used + 3 * h.key.size > INT32_MAX:
             return rp_fail(err, RP_OUTPUT_CAP, -1, 0, INT32_MAX)
@@ -405,7 +405,7 @@ cdef int shared_view(builder* b, rp_source* source, rp_error* err) noexcept nogi
         view = add_view(b)
         if view == NULL:
             return rp_fail(err, RP_NO_MEMORY, -1, 0, 0)
-        room = max(b.shared_bytes, 4 * size if b.shared_view else 0)  # pack_views may take most of the last one back
+        room = max(b.shared_bytes, 4 * size if b.shared_view else 0)  # pack_views may undo most of the last copy
         if pooled_reserve(&view.owned, <size_t>max(size, min(room, SHARED_BELOW)), err) != RP_OK:
             return err.status
         b.shared_view = b.n_views
@@ -444,7 +444,7 @@ cdef int place_views(builder* b, rp_source* source, pooled* decompressed, rp_err
 
 
 cdef int pack_views(const plan* p, builder* b, const rp_source* source, int64_t first, rp_error* err) noexcept nogil:
-    """Free the decompressed bytes that the rows from `first` on do not show, if they show less than a quarter. The rows
+    """Free the decompressed bytes that the rows from `first` do not use, if they use less than a quarter. The rows
     refer to the batch in order, so their bytes move to its front."""
     cdef int64_t size = source.end - source.start, i, base
     cdef int32_t* columns[2]
@@ -508,7 +508,7 @@ cdef int64_t most_used(const plan* p, builder* b) noexcept nogil:
     return used
 
 
-# --- a batch that is wrong ---------------------------------------------------------------------------------
+# --- a bad batch -------------------------------------------------------------------------------------------
 
 cdef void all_valid(pooled* validity, int64_t start, int64_t end) noexcept nogil:
     if validity.data != NULL:  # the bitmap of timestamps may be shorter than the rows

@@ -1,9 +1,9 @@
 """iter_columns: a walk over a record set that can be stopped and resumed.
 
 Two walks go over the entries: `reached` reads headers ahead, up to as many windows as there are threads, and `passed`
-follows with the results that were returned. The iterator's attributes describe the second.
+follows with the results that were returned. The iterator's attributes describe `passed`.
 
-Without threads, a file is read in windows that stay in the CPU's caches, and several of them make one result.
+Without threads, a file is read in windows that stay in the CPU's caches, and several windows form one result.
 """
 
 cimport cython
@@ -41,18 +41,18 @@ from recordpress.errors import ArgumentTypeError, InUseError, InvalidArgumentErr
 # --- the bytes of a walk: a buffer, or a file chunk by chunk ---------------------------------------------------------
 
 cdef enum:
-    # The most that one call of readinto requests: Linux reads no more than 2 GiB - 4 KiB at once.
+    # Maximum bytes that one call of readinto requests: Linux reads no more than 2 GiB - 4 KiB at once.
     MOST_AT_ONCE = 1 << 30
     # An entry of this size is checked before it is read whole: Kafka's default max.message.bytes is 1 MiB.
     LARGE_ENTRY = 1 << 24
-    # An entry of more than this part of a view is read by itself. A quarter was chosen, not measured.
+    # An entry larger than a view divided by this is read alone. A quarter was chosen, not measured.
     LARGE_SHARE = 4
-    # Of a large entry, for its checksum: these bytes stay in the CPU's caches.
+    # Bytes of a large entry that are read at once for its checksum: they stay in the CPU's caches.
     STEP_BYTES = 1 << 18
 
 
 cdef Source source_of(object source, int64_t step, object start, object end, int64_t* position):
-    """Return the source; `position` becomes the start of the walk in the view."""
+    """Return the source; set `position` to the start of the walk in the view."""
     cdef Source self = Source.__new__(Source, source)
     if PyObject_CheckBuffer(source):
         self.view = InputView(source, "source")
@@ -64,7 +64,7 @@ cdef Source source_of(object source, int64_t step, object start, object end, int
         raise ArgumentTypeError("source must be a bytes-like object or a binary file (with readinto), "
                                 f"not {type(source).__name__}{advice(source)}", field="source")
     if integer_of(start, "start_position", 0, INT64_MAX):
-        raise InvalidArgumentError("start_position is for buffers: a file is read from where it is, so seek first",
+        raise InvalidArgumentError("start_position is for buffers: a file is read from its position, so seek first",
                                    field="start_position")
     self.view = InputView(b"")
     position[0] = 0
@@ -73,7 +73,7 @@ cdef Source source_of(object source, int64_t step, object start, object end, int
     self.file = source
     name = getattr(source, "name", None)
     self.name = name if isinstance(name, str) else None
-    if self.name is not None and not self.name.endswith(".log"):  # most are segments: their name needs no list
+    if self.name is not None and not self.name.endswith(".log"):  # most are segments, whose names need no check
         from recordpress._file_names import refuse_without_records
 
         refuse_without_records(self.name, "source")
@@ -81,16 +81,16 @@ cdef Source source_of(object source, int64_t step, object start, object end, int
 
 
 cdef str advice(source):
-    """Return the hint for data that names a path."""
+    """Return the hint for a source that is a path."""
     if isinstance(source, str) or hasattr(type(source), "__fspath__"):
-        return ": open(path, 'rb') gives the file of a path, and recordpress.open_log(path) reads a segment or a log"
+        return ": use open(path, 'rb') for a file, or recordpress.open_log(path) for a segment or a log"
     return ""
 
 
 cdef int64_t left_in(file):
-    """Return the bytes from the file's position to its end; -1 if only reading shows. A file whose size is known can
-    also be read at any position. Only plain files of Python and of recordpress.files are examined: an object that wraps
-    another file (gzip) may have its descriptor, but not its size."""
+    """Return the number of bytes from the file's position to its end; -1 if only reading can show it. A file of known
+    size can also be read at any position. Only plain files of Python and of recordpress.files are examined: an object
+    that wraps another file (gzip) may have the other's descriptor, but not its size."""
     if hasattr(file, "bytes_left"):
         return integer_of(file.bytes_left, "bytes_left", 0, INT64_MAX)
     raw = file.raw if type(file) in (io.BufferedReader, io.BufferedRandom) else file
@@ -104,29 +104,29 @@ cdef int64_t left_in(file):
 
 
 cdef class Source:
-    """`source` is what the caller gave; see source_of."""
+    """The bytes of a walk; `source` is the caller's object: see source_of."""
 
-    cdef InputView view        # what is in memory
-    cdef int64_t size          # how much of it belongs to the source
-    cdef int64_t base          # where it starts in the source
+    cdef InputView view        # the bytes in memory
+    cdef int64_t size          # number of bytes of the view that belong to the source
+    cdef int64_t base          # where the view starts in the source
     cdef int64_t step          # bytes read from a file at a time
     cdef int64_t end           # where the source ends for the caller
     cdef object file           # None: the view is the whole source
-    cdef int64_t unread        # bytes of an entry that the file does not have whole: they are not read
+    cdef int64_t unread        # bytes of a truncated entry that are left in the file: they are not read
     cdef readonly object name
-    cdef PooledBlock block     # of the view, where that is a chunk of a file
+    cdef PooledBlock block     # of the view, if the view is a chunk of a file
 
     def __cinit__(self, source):
         self.view = None
 
     cdef int64_t rest(self, int64_t position):
-        """Return the bytes of the source from `position` on (in the view) that are known to be there, and in no
+        """Return the number of bytes of the source from `position` (in the view) that are known, and that belong to no
         complete entry."""
         return self.size - position + self.unread
 
     cdef bint more(self, int64_t* position) except -1:
-        """Take another view, which begins at `position` of this one and has more bytes; `position` becomes that in the
-        new view. Return False if there are no more."""
+        """Replace the view by one that begins at `position` and has more bytes; set `position` to the same place in the
+        new view. Return False if there are no more bytes."""
         cdef int64_t rest = self.size - position[0]
         cdef int64_t begin = self.base + position[0]
         cdef int64_t room
@@ -147,7 +147,7 @@ cdef class Source:
         return read != 0
 
     cdef PooledBlock _block(self, int64_t position, int64_t rest, int64_t room):
-        """Return a block for the next view, which begins with the rest of this one: the same block, in the CPU's
+        """Return a block for the next view, which begins with the rest of this view: the same block, in the CPU's
         caches, if nothing else uses it."""
         cdef PooledBlock block
         cdef bint is_free = self.block is not None and references(<PyObject*>self.view) == 1
@@ -161,8 +161,8 @@ cdef class Source:
         return block
 
     cdef int64_t awaited(self, int64_t position) except -1:
-        """Return the size of the entry that begins at `position`, if it is a large one that the file has whole and
-        memory has not; else 0."""
+        """Return the size of the entry that begins at `position` if it is large, and complete in the file but not in
+        memory; else 0."""
         cdef int64_t rest = self.size - position, entry
         if self.file is None or rest < max(self.step, <int64_t>RP_BATCH_HEADER):
             return 0
@@ -172,8 +172,8 @@ cdef class Source:
         return entry
 
     cdef int check_crc(self, const rp_batch* batch, rp_error* err) except -1:
-        """Do what check_crc() does for an entry that is awaited: the file is read in steps, and is then where it
-        was."""
+        """Check an awaited entry as check_crc() does, but read the file in steps, and then restore the file's
+        position."""
         cdef const uint8_t* entry = self.view.data + batch.position
         cdef int64_t there = self.size - batch.position
         cdef int64_t left = batch.size - there, begin = checked_from(batch), read
@@ -184,7 +184,7 @@ cdef class Source:
             while left:
                 read = self._read(block, 0, min(left, <int64_t>STEP_BYTES))
                 if read == 0:
-                    return RP_OK  # truncated in between: reading it will fail
+                    return RP_OK  # truncated by now: reading the entry will fail
                 crc = crc_update(crc, batch, block.buffer.data, read)
                 left -= read
         finally:
@@ -192,18 +192,18 @@ cdef class Source:
         return compare_crc(batch, crc, err)
 
     cdef int skip(self, int64_t* position) except -1:
-        """Go on at a position after the view without reading up to there; it becomes that in an empty view."""
+        """Skip to `position`, after the view, without reading; set `position` to the same place in an empty view."""
         self.file.seek(position[0] - self.size, io.SEEK_CUR)
         self.base += position[0]
         self.view = InputView(b"")
-        self.block = None  # the windows before point into it
+        self.block = None  # earlier windows point into it
         self.size = position[0] = 0
         return 0
 
     cdef int64_t _read(self, PooledBlock block, int64_t rest, int64_t room) except -1:
         read = self.file.readinto(memoryview(block)[rest:min(room, rest + MOST_AT_ONCE)])
         if read is None:
-            raise InvalidArgumentError("source must be a file that waits for its bytes, not a non-blocking one",
+            raise InvalidArgumentError("source must be a file that waits for its bytes, not a non-blocking file",
                                        field="source")
         try:
             return integer_of(read, "readinto()", 0, room - rest)
@@ -211,19 +211,19 @@ cdef class Source:
             raise type(error)(f"source does not behave like a Python file: {error.message}", field="source") from None
 
     cdef int64_t _first_entry(self, const uint8_t* data, int64_t rest, int64_t step) noexcept:
-        """Return the end of the prefix after the first entry if that is a large part of a view, else `step`; `rest` is
-        at least RP_ENTRY_PREFIX."""
+        """Return the end of the prefix after the first entry if the entry is a large part of a view, else `step`;
+        `rest` is at least RP_ENTRY_PREFIX."""
         cdef int64_t size = rp_entry_size(rp_cursor_of(data, <size_t>rest)) + RP_ENTRY_PREFIX
         return size if max(rest, step // LARGE_SHARE) < size <= step else step
 
     cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1:
-        """Return the size of the next view: `step` bytes, so that a few entries do not become a result of their own. A
-        view of a few large entries ends with the first of them, and the prefix of the next; the rest is copied.
+        """Return the size of the next view: `step` bytes, so that a few entries do not become a separate result. A
+        view of a few large entries ends with the first entry, and the prefix of the next; the rest is copied.
 
-        For a larger entry, views grow with the bytes that are there, never by its size field alone. If the file is
-        known to hold the whole entry, the view becomes that large at once; if known not to, the rest is not read.
+        For a larger entry, views grow with the bytes that exist, never by its size field alone. If the file is known
+        to hold the whole entry, the view gets the entry's size at once; if known not to, the rest is not read.
         """
-        cdef int64_t step = max(self.step, <int64_t>RP_BATCH_HEADER)  # by which a large entry is judged
+        cdef int64_t step = max(self.step, <int64_t>RP_BATCH_HEADER)  # the size from which an entry is large
         cdef int64_t entry, left
         if rest < RP_ENTRY_PREFIX:
             return step
@@ -245,11 +245,11 @@ cdef class Source:
 _ON_CORRUPT = {"raise": False, "skip": True}
 
 cdef enum:
-    PART_BYTES = 5 << 18  # of a file in one window: read and decoded before the caches lose them
+    PART_BYTES = 5 << 18  # of a file in one window: decoded before they leave the caches
 
 
 cdef int replace(walk* to, const walk* w) except -1:
-    """Replace `to` by a copy of w."""
+    """Replace `to` with a copy of w."""
     cdef walk copy
     if walk_copy(&copy, w):
         raise MemoryError()
@@ -259,7 +259,7 @@ cdef int replace(walk* to, const walk* w) except -1:
 
 
 cdef class ColumnsIterator:
-    """The iterator over `Columns` that `iter_columns` returns; it knows how far it has come.
+    """The iterator over `Columns` that `iter_columns` returns, with its progress.
 
     Its attributes describe the state after the results that were returned, however far threads have read ahead. A
     ``with`` statement closes it.
@@ -277,16 +277,16 @@ cdef class ColumnsIterator:
     trailing_bytes : int
         Bytes of a truncated entry at the end, once the end is reached; 0 before.
     aborted_transactions : list of (producerId, firstOffset)
-        The aborted transactions that still matter: open ones and ones not begun yet.
+        The aborted transactions that still matter: they are open, or have not begun yet.
     batch_bytes : int
-        As given to `iter_columns`. May be changed for later results, except results that threads have read ahead: a
-        caller can watch ``nbytes`` and keep results at its own size.
+        As passed to `iter_columns`. It may be changed for later results, except results that threads have read ahead,
+        so that a caller can watch ``nbytes`` and adjust the size of results.
     errors : list of RecordpressError
         The errors of the entries that were skipped (``on_corrupt="skip"``), in order.
 
     Examples
     --------
-    A walk that is stopped, and one that resumes there:
+    A walk that stops, and another that resumes there:
 
     >>> import recordpress
     >>> log = b"".join(recordpress.write_records([b"x"] * 10, base_offset=i) for i in range(0, 100, 10))
@@ -303,26 +303,26 @@ cdef class ColumnsIterator:
     cdef Source source
     cdef Threads threads
     cdef int64_t stop_after      # batch_bytes
-    cdef walk reached            # by what was read ahead; positions are the input's view's
-    cdef bint at_end             # of what can be read ahead
+    cdef walk reached            # over the entries read ahead; positions count in the source's view
+    cdef bint at_end             # nothing is left to read ahead
     cdef object ahead            # deque of windows that are being decoded
     cdef object failed           # an exception that is due after the windows in `ahead`
     cdef int64_t start
-    cdef walk passed             # by what was decoded; positions are the source's
+    cdef walk passed             # over the entries decoded; positions count in the source
     cdef bint in_parts           # one window after the other adds to a result, until it has batch_bytes
     cdef builder open            # of a result that is not complete yet
-    cdef bint is_open            # whether rows may be in there
-    cdef walk returned           # where `passed` was when the result was begun
+    cdef bint is_open            # whether `open` may have rows
+    cdef walk returned           # the state of `passed` when the result began
     cdef list ignored_header_errors         # of the result so far
-    cdef loss lost               # of results that had no rows, since the last that had
-    cdef Columns rowless         # the last of them, if anything was lost
+    cdef loss lost               # of results without rows, since the last result with rows
+    cdef Columns rowless         # the last result without rows, if anything was lost
     cdef int64_t trailing
     cdef readonly list errors
     cdef bint busy
     cdef bint closed
 
     def __init__(self):
-        raise TypeError("ColumnsIterator objects are made by iter_columns")
+        raise TypeError("ColumnsIterator cannot be created directly: use iter_columns")
 
     @staticmethod
     cdef ColumnsIterator make(Options options, source, batch_bytes, start_position, end_position, on_corrupt,
@@ -361,8 +361,8 @@ cdef class ColumnsIterator:
         return self
 
     def __array__(self, dtype=None, copy=None):
-        """pandas asks for an array if it does not know an object."""
-        raise ArgumentTypeError("an iterator of Columns is not a NumPy array. For pandas frames: to_pandas() of each "
+        """Raise an error: pandas requests an array from an unknown object."""
+        raise ArgumentTypeError("an iterator of Columns cannot be converted to a NumPy array: use to_pandas() of each "
                                 "result, or of read_columns(data)", field="columns")
 
     def __enter__(self):
@@ -444,7 +444,7 @@ cdef class ColumnsIterator:
             self.threads.close()
         if self.ahead is not None:
             self.ahead.clear()
-        self.source = None  # the file or buffer is the caller's again
+        self.source = None  # releases the caller's file or buffer
 
     def __next__(self):
         cdef Columns columns = self._result()
@@ -454,7 +454,7 @@ cdef class ColumnsIterator:
 
     @cython.critical_section
     cdef Columns _result(self):
-        """Return the next result; None at the end, which it makes so."""
+        """Return the next result; at the end or after an error, end the iteration, and return None or raise it."""
         cdef Columns columns
         if self.busy:
             raise InUseError("another thread, or a call that this one interrupts, is reading from the iteration")
@@ -473,7 +473,7 @@ cdef class ColumnsIterator:
         return columns
 
     cdef Columns _next(self):
-        """Return the next result that has rows, or at the end the losses of those without; None after it."""
+        """Return the next result that has rows; at the end, one with the losses of results without rows, then None."""
         cdef Window window
         cdef Columns columns
         if self.threads is None:
@@ -497,7 +497,7 @@ cdef class ColumnsIterator:
                 self._carry_lost(columns)
                 if columns.num_rows:
                     return columns
-            window = None  # so that its block can be read into again
+            window = None  # so that its block can be reused
 
     cdef void _carry_lost(self, Columns columns) noexcept:
         """Carry the loss notes of results without rows, which are not returned, to the next result."""
@@ -519,7 +519,7 @@ cdef class ColumnsIterator:
         while not self.at_end and len(self.ahead) < (self.options.threads + 1 if self.options.threads > 1 else 1):
             try:
                 window = self._window()
-            except Exception as error:  # of the file, say: it comes after what was read before
+            except Exception as error:  # for example of the file: raised after the results before it
                 self.failed = error
                 self.at_end = True
                 return 0
@@ -540,7 +540,7 @@ cdef class ColumnsIterator:
         return 0
 
     cdef Window _window(self):
-        """Return the next entries, with their headers read; None at the end."""
+        """Return a window of the next entries, with their headers read; return None at the end."""
         cdef Source source = self.source
         cdef Window window
         while True:
@@ -567,10 +567,10 @@ cdef class ColumnsIterator:
         return window
 
     cdef Window _unread_window(self):
-        """Return an empty window in place of a large entry that need not be read: nothing of it is wanted, or it is
-        bad. Return None if it must be read: its checksum, which was compared in steps, is right.
+        """Return an empty window for a large entry that need not be read: nothing of it was requested, or it is bad.
+        Return None if it must be read: its checksum, which was compared in steps, is right.
 
-        So a false size field costs no memory. Reading a sound entry of this size twice costs little compared with it.
+        So a false size field costs no memory. Reading an intact entry of this size twice costs little in comparison.
         """
         cdef Source source = self.source
         cdef int64_t size = source.awaited(self.reached.position)
@@ -596,8 +596,8 @@ cdef class ColumnsIterator:
         return window
 
     cdef bint _refuse(self, Window window) except -1:
-        """Return whether the only entry of the window is bad, of which the source has read no more than its
-        beginning."""
+        """Return whether the only entry of the window is bad; the source has read no more than the beginning of the
+        entry."""
         cdef Source source = self.source
         cdef failure f
         cdef place at
@@ -614,7 +614,7 @@ cdef class ColumnsIterator:
         return True
 
     cdef Window _last_window(self):
-        """Return an empty window with the error of the truncated entry; otherwise None."""
+        """Return an empty window for a truncated last entry, with its error if `complete`; None if nothing is left."""
         cdef Source source = self.source
         cdef int64_t rest = source.rest(self.reached.position)
         cdef Window window
@@ -631,18 +631,18 @@ cdef class ColumnsIterator:
             window.error = error_of(&err, &at)
         return window
 
-    # --- handing out ----------------------------------------------------------------------------------------
+    # --- returning results ----------------------------------------------------------------------------------
 
     cdef Columns _hand_out(self, Window window):
-        """Return the rows of the result that ends with the window, None if it continues; `failed` becomes the error
-        after them."""
+        """Return the rows of the result that ends with the window, None if the result continues; set `failed` to the
+        error after them."""
         cdef list errors = window.failures()
         cdef int64_t first = window.first_failure()
         cdef int64_t back = window.went_back()
         cdef Columns columns = None
         self.is_open = window.goes_on()
         if not self.is_open:
-            columns = window.columns(window.view.size if self.source.file is not None  # else the caller's
+            columns = window.columns(window.view.size if self.source.file is not None  # else the view is the caller's
                                      else window.end.position - self.passed.position)
             if self.ignored_header_errors:
                 columns.ignored_header_errors = self.ignored_header_errors + columns.ignored_header_errors
@@ -678,7 +678,7 @@ cdef class ColumnsIterator:
             replace(&self.passed, &window.end)
             self.passed.position += window.base
             return 0
-        # once more over the headers before that entry
+        # walk once more over the headers before that entry
         again = window_of(self.options, window.view, first_failure, window.base, window.file)
         self.passed.position -= window.base
         try:
@@ -707,33 +707,33 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     columns : sequence of str, optional
         As in `read_columns`.
     batch_bytes : int
-        Here: stored (compressed) bytes of complete entries that go into one result; at least one entry. At most 2 GiB
-        for a file.
+        Stored (compressed) bytes of complete entries in one result, which has at least one entry. At most 2 GiB for a
+        file.
     end_offset : int, optional
-        The walk ends at the first entry that has this offset or a larger one: offsets of a log ascend. To resume there,
-        pass it as start_offset.
+        The walk ends at the first entry that has this offset or a later offset: offsets of a log ascend. To resume
+        there, pass it as start_offset.
     start_position : int
-        Where in a buffer the first entry begins.
+        Position in a buffer at which the first entry begins.
     end_position : int, optional
         The source is read as if it ended here; counted like `position`.
     aborted_transactions : iterable of (producerId, firstOffset), optional
-        As in `read_columns`. To resume a walk, pass the attribute of the iterator that came so far.
+        As in `read_columns`. To resume a walk, pass this attribute of the earlier iterator.
     threads : int
-        Decode with this many threads, including the caller's, and this many results ahead.
+        Number of threads that decode, including the caller's, and of results that are decoded ahead.
     on_corrupt : {'raise', 'skip'}
         'raise': a bad entry ends the iteration, after the results before it. 'skip': its error goes to the iterator's
         list `errors`, and the walk continues with the next entry. Damage to the framing itself (an impossible size or
-        magic, or a cut tail with complete=True) ends the walk in any case, and is the last of `errors`.
+        magic, or a truncated tail with complete=True) ends the walk in any case, and is the last of `errors`.
     complete : bool
-        A truncated last entry is a CorruptRecordError. If False, it is omitted, as by Kafka's consumers, and
+        If True, a truncated last entry raises CorruptRecordError. If False, it is omitted, as by Kafka's consumers, and
         `trailing_bytes` has its size.
     ascending_from : int, optional
         The walk ends before the first entry whose offsets go back: it begins before this offset, or before the end of
-        an entry that was passed.
+        an earlier entry.
     max_message_bytes : int
-        An entry whose size field is above this is corrupt. One of more than 16 MiB is held in memory only if its
-        checksum is right, where the file is a plain one or of `recordpress.files`: it is then read twice. Of other
-        files, and with check_crcs=False, this bounds what one entry can cost.
+        An entry whose size field is above this is corrupt. In a plain file or a file of `recordpress.files`, an entry
+        of more than 16 MiB is held in memory only if its checksum is right: it is then read twice. For other files,
+        and with check_crcs=False, this limits the memory that one entry can cost.
 
     The other options are as for `read_columns`.
 
@@ -748,7 +748,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     InvalidArgumentError
         The file's name is that of an index, a snapshot or another file that holds no records.
     RecordpressError
-        As `read_columns`, after the rows before the bad entry. Positions count from the start of the buffer, or from
+        As in `read_columns`, after the rows before the bad entry. Positions count from the start of the buffer, or from
         the file's position at the start.
 
     Examples

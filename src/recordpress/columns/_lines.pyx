@@ -1,6 +1,6 @@
-"""Rows of columns as lines of text: JSON, CSV, and what Kafka's DumpLogSegments prints of a record.
+"""Rows of columns as lines of text: JSON, CSV, and the lines that Kafka's DumpLogSegments prints for records.
 
-Lines are made from the arrays themselves, without a Python object per record.
+Lines are written from the arrays themselves, without a Python object per record.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -28,7 +28,7 @@ from collections import deque
 
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
-# A column: how it is read, and what comes before its values.
+# A column: how it is read, and the text before its values.
 ctypedef struct text_column:
     value_kind kind
     int64_t number
@@ -36,7 +36,7 @@ ctypedef struct text_column:
     size_t before_size
 
 
-# A value of a JSON line that is not the same in all rows of a part, and where in `heads` what comes before it begins.
+# A value of a JSON line that is not the same in all rows of a part, and the place of the text before it in `heads`.
 ctypedef struct json_cell:
     value_kind kind
     const array_data* array
@@ -50,18 +50,18 @@ ctypedef struct place:
     int64_t row
 
 
-# What is being written, and how.
+# The rows that are being written, the form of their lines, and the text so far.
 ctypedef struct writer:
     pooled out
     pooled scratch
     shown_as form
     int (*line)(writer* w, const part* p, int64_t i) noexcept nogil
-    int (*begin)(writer* w, const part* p) noexcept nogil      # of a part, or NULL
+    int (*begin)(writer* w, const part* p) noexcept nogil      # begins a part, or NULL
     text_column* columns
     int64_t n_columns
-    json_cell* cells        # of the part that is being written; the last has no value
+    json_cell* cells        # of the part that is being written; the last cell has no value
     int64_t n_cells
-    pooled heads            # each of whole BLOCKs
+    pooled heads            # each with BLOCK bytes of padding
     bint metadata
     bint contents
     const part* parts
@@ -73,7 +73,7 @@ _SHOWN_AS = {"utf8": AS_UTF8, "hex": AS_HEX, "base64": AS_BASE64, "json": AS_JSO
 
 
 cdef enum:
-    BLOCK = 32  # a compiler's widest usual register
+    BLOCK = 32  # the widest usual register
 
 
 # --- values of arrays ---------------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ cdef bint is_time(value_kind kind) noexcept nogil:
 # --- JSON ---------------------------------------------------------------------------------------------------------
 
 cdef int put_json_headers(pooled* out, shown_as form, const array_data* a, int64_t i) noexcept nogil:
-    """Write headers as [[key, value], ...]; an empty list for null."""
+    """Write headers as [[key, value], ...], and null as an empty list."""
     cdef const int32_t* ends = <const int32_t*>a.buffers[1]
     cdef const array_data* pair = &a.children[0]
     cdef bytes_slice key, value
@@ -204,7 +204,7 @@ cdef int begin_json(writer* w, const part* p) noexcept nogil:
 
 
 cdef inline int put_head(writer* w, const json_cell* cell) noexcept nogil:
-    """Copy the text in constant sizes, which need no call."""
+    """Copy the text in steps of constant size, which compile to no call."""
     cdef size_t i = 0
     if room(&w.out, cell.head_size + BLOCK):
         return -1
@@ -228,7 +228,7 @@ cdef int json_line(writer* w, const part* p, int64_t i) noexcept nogil:
 # --- CSV ----------------------------------------------------------------------------------------------------------
 
 cdef int put_csv_cell(writer* w, const array_data* a, value_kind kind, int64_t i) noexcept nogil:
-    """Write a CSV cell: null is an empty field, an empty text two quotes."""
+    """Write a CSV cell: null as an empty field, an empty text as two quotes."""
     cdef bytes_slice value
     if kind == HEADERS:
         w.scratch.size = 0
@@ -333,7 +333,7 @@ cdef int dump_line(writer* w, const part* p, int64_t i) noexcept nogil:
 # --- all rows -----------------------------------------------------------------------------------------------------
 
 cdef int put_lines(writer* w, size_t most) noexcept nogil:
-    """Put lines of the rows that are left, until there are `most` bytes of them."""
+    """Write lines of the remaining rows, until the text has `most` bytes."""
     cdef const part* p
     while w.at.part < w.n_parts and w.out.size < most:
         p = &w.parts[w.at.part]
@@ -349,11 +349,11 @@ cdef int put_lines(writer* w, size_t most) noexcept nogil:
 
 
 cdef class Lines:
-    """Results as lines, one after another."""
+    """Results as lines, one result after another."""
 
     cdef writer w
     cdef str kind           # json, csv or dump
-    cdef list before        # keeps what `w.columns` points to
+    cdef list before        # owns the texts that `w.columns` points to
     cdef Columns columns
 
     def __cinit__(self, str kind, object values):
@@ -378,7 +378,7 @@ cdef class Lines:
         return [b'%s"%s":' % (b"," if number else b"{", name.encode()) for number, name in enumerate(names)]
 
     cdef int start(self, Columns columns) except -1:
-        """Begin with the rows of a result, which stays alive as long as its lines are not complete."""
+        """Begin with the rows of a result, which stays alive until its lines are complete."""
         cdef writer* w = &self.w
         cdef int64_t i
         cdef bytes text
@@ -402,7 +402,7 @@ cdef class Lines:
         return 0
 
     cdef int stop(self) except -1:
-        """Let go of the result."""
+        """Release the result."""
         self.w.n_parts = 0
         free(self.w.columns)
         free(self.w.cells)
@@ -412,7 +412,7 @@ cdef class Lines:
 
 
 cdef bytes text_of(Lines lines, Columns columns):
-    """Return all of the text."""
+    """Return the lines of all rows."""
     cdef writer* w = &lines.w
     lines.start(columns)
     with nogil:
@@ -446,17 +446,17 @@ def dump_lines(columns, *, metadata=True, contents=True, values="utf8"):
 
 
 cdef enum:
-    # Bytes of text as a whole: what the CPU's caches still have when the same thread writes it, and what makes
-    # handing a chunk from one thread to the other cheap.
+    # Size of a chunk of text: small enough for the CPU's caches if the same thread writes it; for two threads, large
+    # enough to make the handover cheap.
     PIECE = 1 << 18
     PIECE_AHEAD = 1 << 20
 
 _KINDS = {"json": "json", "csv": "csv"}
 
 
-# A chunk of text that is being made.
+# A chunk of text that is being built.
 ctypedef struct piece:
-    task task            # first: it is what `make` is given
+    task task            # first: `make` is called with its address
     writer* writer
     size_t most
     int status
@@ -464,7 +464,7 @@ ctypedef struct piece:
 
 # --- results as lines, written as they come --------------------------------------------------------------------------
 
-# results ──► Lines of one ┐ a thread makes text of them   ──► write, by the caller, who also requests results
+# results ──► Lines of one ┐ a thread writes their text    ──► write, by the caller, who also requests results
 #             Lines of two ┘ while the caller does the rest
 #
 # The order is that of the results. Only the caller's thread runs Python.
@@ -491,7 +491,7 @@ cdef class _Work:
         pooled_free(&self.spare)
 
     cdef int begin(self, Threads threads) except -1:
-        """Begin to make the next chunk."""
+        """Begin to build the next chunk."""
         threads.put(self, &self.piece.task)
         return 0
 
@@ -510,7 +510,7 @@ cdef class _Work:
         return self.lines.w.at.part == self.lines.w.n_parts
 
     cdef int give_back(self, PooledBlock block) except -1:
-        """Use the block again, unless the receiver keeps the text."""
+        """Reuse the block, unless the receiver keeps the text."""
         if references(<PyObject*>block) == 1 and self.spare.data == NULL:
             self.spare = block.buffer
             self.spare.size = 0
@@ -519,14 +519,14 @@ cdef class _Work:
 
 
 cdef class _Pipeline:
-    """As many results in work as there are threads."""
+    """Pipeline of results and their lines: as many results are in progress as there are threads."""
 
-    cdef object results     # their iterator
+    cdef object results     # an iterator
     cdef object write
-    cdef object ahead       # of _Work
-    cdef list free          # the others
+    cdef object ahead       # of _Work, in progress
+    cdef list free          # of _Work, idle
     cdef Threads threads
-    cdef object failed      # what came in place of a result, raised after the lines of earlier results
+    cdef object failed      # error of the iterator, raised after the lines of earlier results
     cdef bint at_end
 
     def __cinit__(self, str kind, values, results, write, int threads):
@@ -537,7 +537,7 @@ cdef class _Pipeline:
         self.threads = Threads(threads - 1)
 
     cdef int fill(self) except -1:
-        """Begin with further results."""
+        """Begin further results while objects are idle."""
         cdef _Work work
         while self.free and not self.at_end:
             try:
@@ -567,7 +567,7 @@ cdef class _Pipeline:
                 self.ahead.popleft()
                 work.lines.stop()
             else:
-                work.begin(self.threads)  # the next chunk is made while this one is written
+                work.begin(self.threads)  # the next chunk is built while this chunk is written
             if block.buffer.size:
                 self.write(memoryview(block))
             work.give_back(block)

@@ -35,7 +35,7 @@ cdef bint is_equal(bytes_slice found, const wanted* to) noexcept nogil:
 
 
 cdef bint contains(bytes_slice found, const wanted* part_of) noexcept nogil:
-    """Compare at each occurrence of the first byte."""
+    """Return whether `found` contains the bytes; compare at each occurrence of their first byte."""
     cdef const uint8_t* p = found.data
     cdef const uint8_t* last
     if found.size < 0 or <size_t>found.size < part_of.size:
@@ -76,7 +76,7 @@ cdef bint is_match(const search* s, const part* p, int64_t i) noexcept nogil:
 
 
 cdef int64_t find_rows(const search* s, const part* parts, int64_t n_parts, int64_t* rows) noexcept nogil:
-    """Write the numbers of matching rows; return how many."""
+    """Write the numbers of matching rows; return their count."""
     cdef int64_t n, i, number = 0, found = 0
     for n in range(n_parts):
         for i in range(parts[n].offset, parts[n].offset + parts[n].rows):
@@ -88,7 +88,7 @@ cdef int64_t find_rows(const search* s, const part* parts, int64_t n_parts, int6
 
 
 cdef list runs_of(const int64_t* rows, int64_t n):
-    """Return (first, number) of consecutive rows."""
+    """Return (first row, number of rows) for each run of consecutive rows."""
     cdef int64_t i = 0, start
     runs = []
     while i < n:

@@ -13,7 +13,7 @@ ctypedef struct plan:
     bint want[N_COLUMNS]
     int asked[N_COLUMNS]       # in the order of the result
     int n_asked
-    int by_batch[N_COLUMNS]    # the columns whose value is the batch's
+    int by_batch[N_COLUMNS]    # the columns with one value per batch
     int n_by_batch
     bint by_header             # batches whose offsets have no gaps need no decompression,
     bint asks_times            # except for times, unless the broker set them
@@ -24,19 +24,19 @@ ctypedef struct plan:
     size_t cap
     int64_t chunk_bytes
     int32_t max_message_bytes
-    int64_t first_offset       # both bounds included
+    int64_t first_offset       # both bounds are inclusive
     int64_t last_offset
     int64_t first_timestamp
     int64_t last_timestamp
     bint filtered
-    bint ends                  # the walk ends at the first entry that reaches over last_offset
+    bint ends                  # the walk ends at the first entry that reaches beyond last_offset
     bint ascends               # the result ends before the first entry whose offsets go back
     bint control
-    bint skip                  # go on after an entry that is wrong
+    bint skip                  # continue after a bad entry
     const codec_table* codecs  # the Options keep it alive
 
 
-# What a failed step leaves for the exception: the error, and its entry.
+# The result of a failed step, for the exception: the error and its entry.
 ctypedef struct failure:
     rp_error error
     rp_batch batch

@@ -14,14 +14,14 @@ from recordpress.columns._select_batches cimport aborted_transaction, batch_list
 cdef class Options:
     cdef plan plan
     cdef CodecTable codecs
-    cdef tuple fields                    # the result's, of Field
+    cdef tuple fields                    # the result's Field objects
     cdef int threads
     cdef bint complete
     cdef bint ignores_header_checksum                  # lz4_header_checksum="ignore"
     cdef aborted_transaction* aborted    # by first_offset
     cdef int64_t n_aborted
 
-    # A walk that begins at `position`.
+    # Begin a walk at `position`.
     cdef int begin(self, walk* w, int64_t position) except -1
     cdef _ask_columns(self, columns, binary_format, timestamp_format)
     cdef _set_aborted(self, transactions)
@@ -36,10 +36,10 @@ cdef class Window:
     cdef plan plan
     cdef InputView view
     cdef int64_t base            # where the view starts in the caller's data
-    cdef object file             # its name, or None
+    cdef object file             # name of the caller's file, or None
     cdef batch_list entries
-    cdef walk end                # after the entries; its positions are the view's
-    cdef readonly object error   # after the entries: why the walk could not go on
+    cdef walk end                # after the entries; positions count in the view
+    cdef readonly object error   # after the entries: why the walk could not continue
     cdef int64_t trailing        # bytes of a truncated entry after the entries
     cdef run* runs
     cdef int64_t n_runs

@@ -39,9 +39,9 @@ from recordpress.codecs import DEFAULT_MAX_SIZE
 from recordpress.columns.catalogue import DEFAULT, FORMATS as _FORMATS, NAMES
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
-# binary_type: layout, bytes of a row, Arrow format
 # --- the options of a call, checked once: from Python's values to the plan and the result's fields -------------------
 
+# binary_type: layout, bytes of a row, Arrow format
 _LAYOUTS = {"binary": (RP_BINARY, 4, "z"), "large_binary": (RP_LARGE_BINARY, 8, "Z"),
             "binary_view": (RP_BINARY_VIEW, 16, "vz")}
 # timestamp_unit: whether milliseconds are multiplied, Arrow format
@@ -54,16 +54,16 @@ _PAIR = "a pair of (producerId, firstOffset)"
 
 
 cdef class Options:
-    """See `read_columns` and `iter_columns`."""
+    """The checked options of `read_columns` and `iter_columns`."""
 
     def __init__(self):
-        raise TypeError("Options objects are made by read_columns and iter_columns")
+        raise TypeError("Options cannot be created directly: read_columns and iter_columns create it")
 
     @staticmethod
     cdef Options make(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,
                       end_timestamp, control, aborted_transactions, threads, complete, max_decompressed_bytes,
                       max_message_bytes, chunk_bytes, codecs, lz4_header_checksum):
-        """Return the arguments of `read_columns`, in its order."""
+        """Return the options from the arguments of `read_columns`, in the same order."""
         cdef Options self = Options.__new__(Options)
         cdef plan* p = &self.plan
         self.codecs = reading_table_of(codecs, lz4_header_checksum)
@@ -182,7 +182,7 @@ cdef int64_t before(given, number) except? -1:
 # --- a window --------------------------------------------------------------------------------------------------------
 
 cdef Window window_of(Options options, InputView view, int64_t size, int64_t base, object file):
-    """Return a window over the first `size` bytes of the view; nothing of it has been read yet."""
+    """Return a window over the first `size` bytes of the view, before anything is read."""
     cdef Window window = Window.__new__(Window, options)
     window.plan = options.plan
     window.plan.data = view.data
@@ -194,7 +194,7 @@ cdef Window window_of(Options options, InputView view, int64_t size, int64_t bas
 
 
 cdef class Window:
-    """Not thread-safe except for its runs; `Threads` keeps it alive until the last of them ends."""
+    """A window. Only its runs are thread-safe; `Threads` keeps the window alive until the last run ends."""
 
     def __cinit__(self, Options options not None):
         self.options = options
@@ -211,7 +211,7 @@ cdef class Window:
         walk_free(&self.end)
 
     cdef read_headers(self, const walk* start, int64_t stop_after):
-        """Read the headers of about `stop_after` bytes of entries; `end` is then after them."""
+        """Read the headers of about `stop_after` bytes of entries, and move `end` past them."""
         cdef failure f
         cdef place at
         cdef int status
@@ -227,8 +227,8 @@ cdef class Window:
             self.error = error_of(&f.error, &at)
 
     cdef bint read_header(self, const walk* start, int64_t there) except -1:
-        """Read the header of the only entry in a window, of which the view has the bytes up to `there`. Return False if
-        they do not suffice: aborted transactions are known by the first record of a control batch."""
+        """Read the header of a window's only entry, of which the view has the bytes up to `there`. Return False if they
+        do not suffice: the first record of a control batch shows whether a transaction was aborted."""
         cdef rp_batch batch
         cdef rp_error ignored
         if start.isolation.n_aborted:
@@ -262,8 +262,8 @@ cdef class Window:
             threads.put(self, &self.runs[i].task)
 
     cdef int put_part(self, Threads threads, builder* open, int64_t rest) except -1:
-        """Begin to decode the entries as one run of an open result, to which later windows add this many bytes; 0: it
-        ends here."""
+        """Begin to decode the entries as one run of an open result, to which later windows add `rest` bytes; if that is
+        0, the result ends here."""
         self.runs = <run*>calloc(1, sizeof(run))
         if self.runs == NULL:
             raise MemoryError()
@@ -305,7 +305,7 @@ cdef class Window:
         return errors
 
     cdef int64_t first_failure(self):
-        """Return the position in the view of the first bad entry; otherwise -1."""
+        """Return the position in the view of the first bad entry, or -1."""
         cdef int64_t i
         for i in range(self.n_runs):
             if self.runs[i].n_failures:
@@ -313,12 +313,12 @@ cdef class Window:
         return -1
 
     cdef int64_t went_back(self):
-        """Return the position in the view of the wrapper whose offsets go back; otherwise -1."""
+        """Return the position in the view of the wrapper whose offsets go back, or -1."""
         return -1 if self.runs.went_back == NULL else self.runs.went_back.position
 
     cdef Columns columns(self, int64_t input_bytes):
-        """Return the chunks of all runs, in order, as one result; call it once. Views keep `input_bytes` of input, or
-        copies of what they show if that is less than a quarter."""
+        """Return the chunks of all runs, in order, as one result; call it once. Views keep the input of `input_bytes`
+        bytes, or copies of the bytes that they use if those are less than a quarter."""
         cdef chunk_data* chunk
         cdef rp_error err
         cdef int64_t n = 0, shown_bytes = 0, i, j
@@ -350,7 +350,7 @@ cdef class Window:
         return result
 
     cdef list ignored_header_errors(self):
-        """Return the errors that the caller lets pass, in order of the entries."""
+        """Return the errors that the caller ignores, in the order of the entries."""
         cdef rp_error err
         cdef place at
         cdef const rp_batch* batch
@@ -379,38 +379,38 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     Parameters
     ----------
     data : bytes-like
-        Record set: the records field of a Fetch response, the content of a ``.log`` file, or part of one.
+        Record set: the records field of a Fetch response, the content of a ``.log`` file, or a part of either.
     columns : sequence of str, optional
         The columns of the result, in this order. By default: ``offset`` int64; ``timestamp`` timestamp[ms or us, UTC],
         null for Kafka's NO_TIMESTAMP (-1); ``timestampType`` int32 (-1 none, 0 CreateTime, 1 LogAppendTime); ``key``
         and ``value`` binary; ``headers`` list<struct<key: string, value: binary>>. From the batch header:
         ``producerId`` int64, ``producerEpoch`` int16, ``sequence`` int32, ``partitionLeaderEpoch`` int32,
-        ``isTransactional`` bool, ``isControl`` bool, ``baseOffset`` int64. Only what is asked for is built.
+        ``isTransactional`` bool, ``isControl`` bool, ``baseOffset`` int64. Only requested columns are built.
 
-        Offsets, these fields but ``sequence`` and ``baseOffset``, and times that a broker set need no decompression
-        where a v2 batch has as many records as offsets, as every batch of a producer has. Its checksum is compared;
-        damage behind a right one stays unseen.
+        Offsets, broker-set times, and these fields except ``sequence`` and ``baseOffset`` need no decompression if a
+        v2 batch has as many records as offsets, as every batch straight from a producer does. The checksum is still
+        verified; damage that it does not cover goes unnoticed.
     check_crcs : bool
         Check the checksum of every entry, and of inner messages of v0/v1 wrappers, before it is decoded.
     binary_type : {'binary', 'large_binary', 'binary_view'}
         Arrow type of key and value. Views point into `data`, which they keep alive, or into the decompressed batch.
-        Where they show less than a quarter of it, their bytes are copied and the rest is released.
+        If they use less than a quarter of it, their bytes are copied and the rest is released.
     timestamp_unit : {'ms', 'us'}
     start_offset, end_offset : int, optional
-        Only records with start_offset <= offset < end_offset. Batches outside are skipped by their header.
+        Only records with start_offset <= offset < end_offset. Batches outside this range are skipped by their header.
     start_timestamp, end_timestamp : int, datetime or str, optional
-        Only records with start_timestamp <= timestamp < end_timestamp: milliseconds since 1970, a datetime with a time
-        zone, or ISO 8601 text with one.
+        Only records with start_timestamp <= timestamp < end_timestamp: milliseconds since 1970, or a datetime or
+        ISO 8601 text with a time zone.
     control : bool
         Keep the records of control batches (transaction markers, KRaft).
     aborted_transactions : iterable of (producerId, firstOffset), optional
-        Omit what these aborted transactions wrote: isolation.level=read_committed. A Fetch response carries
-        this list; a broker keeps it in ``.txnindex`` files.
+        Omit the records of these aborted transactions, as isolation.level=read_committed does. A Fetch response
+        carries this list; a broker keeps it in ``.txnindex`` files.
     threads : int
-        Decode with this many threads, including the caller's. The order of the result is the same; it has one record
-        batch per thread.
+        Number of threads that decode, including the caller's. The order of the rows does not change; the result has
+        one record batch per thread.
     complete : bool
-        A truncated last entry is a CorruptRecordError.
+        If True, a truncated last entry raises CorruptRecordError.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
     max_message_bytes : int
@@ -420,14 +420,14 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     codecs : CodecRegistry | None
         Codec plug-ins in addition to Kafka's.
     lz4_header_checksum : {'verify', 'ignore'}
-        Of LZ4 frames in v1 and v2, whose header some clients write with the checksum that only v0 has (KIP-57): refuse
-        another than the right one, as Kafka's consumers do, or read the frame; the result's
-        `lz4_header_errors` then lists them.
+        How to treat a wrong header checksum of an LZ4 frame in v1 and v2; some clients write that of v0 (KIP-57).
+        'verify' refuses the frame, as Kafka's consumers do. 'ignore' reads it, and the result's `lz4_header_errors`
+        lists it.
 
     Returns
     -------
     Columns
-        Its `valid_bytes` are the bytes of the whole entries, its `trailing_bytes` the bytes of a truncated entry after
+        Its `valid_bytes` is the size of the complete entries, its `trailing_bytes` the size of a truncated entry after
         them.
 
     Raises
@@ -438,7 +438,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     InvalidRecordError
         Records break a rule of their format.
     UnsupportedCompressionTypeError
-        A codec id that Kafka did not assign.
+        An entry has a codec id that Kafka has not assigned.
     OutputTooLargeError
         A batch is larger than max_decompressed_bytes.
     InvalidArgumentError, ArgumentTypeError
@@ -479,7 +479,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
 
 
 cdef scan_all(Window window):
-    """Read all headers. If the set must be complete, a truncated entry is the window's error."""
+    """Read all headers; if the set must be complete, set the window's error for a truncated entry."""
     cdef walk start
     cdef rp_error err
     cdef place at

@@ -1,4 +1,4 @@
-"""Results, as they come, as one Arrow stream; and columns that hold the same value in every row.
+"""Results as one Arrow stream, which reads them on request; and columns that hold the same value in every row.
 
 ::
 
@@ -33,7 +33,7 @@ from recordpress.errors import (
 
 _CONSTANTS = {str: "u", int: "i"}
 
-cdef object MADE = object()  # what this module calls its classes with
+cdef object MADE = object()  # the argument with which this module creates its classes
 
 
 # --- columns of one value -----------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ cdef uint8_t* block_of(chunk_data* chunk, size_t size) except NULL:
 
 
 cdef int share(const array_data* source, array_data* to) except -1:
-    """Return the same buffers, in a separate array."""
+    """Give `to` the same buffers as `source`."""
     cdef int64_t i
     if not array_init(to, source.length, source.n_buffers, source.n_children):
         raise MemoryError()
@@ -106,14 +106,14 @@ cdef int fill(chunk_data* chunk, array_data* to, object format, object value, in
 
 
 cdef class FilledRows:
-    """The memory of constants, for up to this many rows: every user holds a reference."""
+    """The memory of constants, for up to `rows` rows; every user holds a reference."""
 
     cdef chunk_data* chunk
     cdef int64_t rows
 
     def __cinit__(self, made=None):
         if made is not MADE:
-            raise TypeError("FilledRows objects are made by ConstantColumns")
+            raise TypeError("FilledRows cannot be created directly: ConstantColumns creates it")
 
     def __dealloc__(self):
         chunk_drop(self.chunk)
@@ -133,9 +133,9 @@ cdef class FilledRows:
 
 
 cdef class ConstantColumns:
-    """Columns that have one value in every row, for many results: their memory is filled once, and shared."""
+    """Columns that have one value in every row, for many results; their memory is filled once, and shared."""
 
-    cdef dict constants  # nobody else changes it: places in the memory are counted by it
+    cdef dict constants  # a copy, which never changes: its order is that of the columns in memory
     cdef FilledRows filled
 
     def __cinit__(self, constants):
@@ -143,14 +143,14 @@ cdef class ConstantColumns:
 
     @cython.critical_section
     cdef FilledRows of(self, int64_t rows):
-        """Make room for at least this many rows: results of a stream have about as many, so few are the largest yet."""
+        """Return memory for at least `rows` rows; results of a stream are of similar size, so it seldom grows."""
         if self.filled is None or self.filled.rows < rows:
             self.filled = FilledRows.make(self.constants, rows)
         return self.filled
 
 
 cdef chunk_data* joined(Columns columns, const part* p, list places, ConstantColumns constants) except NULL:
-    """Return a chunk of the columns' arrays and of constants, in the order of `places`: negative ones are constants."""
+    """Return a chunk of the columns' arrays and of constants (negative numbers), in the order of `places`."""
     cdef FilledRows filled = constants.of(p.chunk.rows)
     cdef chunk_data* chunk = chunk_new(len(places), 0)
     cdef int64_t number, i = 0
@@ -169,7 +169,7 @@ cdef chunk_data* joined(Columns columns, const part* p, list places, ConstantCol
     except BaseException:
         chunk_drop(chunk)
         raise
-    owners = (columns, filled)  # whose memory the shared buffers are
+    owners = (columns, filled)  # which own the memory of the shared buffers
     Py_INCREF(owners)
     chunk.owner = <void*>owners
     chunk.rows = p.chunk.rows
@@ -183,7 +183,7 @@ def constant_field(name, kind):
 
 
 def with_constants(Columns columns not None, names, constants):
-    """Return columns together with others that have the same value in every row, in the order of `names`."""
+    """Return columns, and constants that have the same value in every row, in the order of `names`."""
     cdef part* parts
     cdef int64_t i, n = columns._n_parts
     cdef ConstantColumns filling = (
@@ -219,7 +219,7 @@ def concat(results):
     cdef int64_t n = 0, i
     results = tuple(results)
     if not results or any(result.column_names != results[0].column_names for result in results):
-        raise InvalidArgumentError("there must be at least one result, and all must have the same columns",
+        raise InvalidArgumentError("there must be at least one result, and all results must have the same columns",
                                    field="results")
     for columns in results:
         n += columns._n_parts
@@ -250,12 +250,12 @@ cdef class ResultStream:
     cdef Columns current
     cdef int64_t next
     cdef bytes error
-    cdef list errors  # where the caller of a consumer looks for the exception itself; may be None
+    cdef list errors  # receives the exceptions, for the caller of a consumer; may be None
 
     def __cinit__(self, made=None):
         if made is not MADE:
-            raise TypeError("ResultStream objects are made by stream_of")
-        self.error = b"out of memory"  # the one failure without an exception
+            raise TypeError("ResultStream cannot be created directly: use stream_of")
+        self.error = b"out of memory"  # the only failure without an exception
 
     cdef const part* next_part(self) except? NULL:
         """Return the next part; NULL at the end."""
@@ -272,7 +272,7 @@ cdef class ResultStream:
         return found
 
     cdef int failed(self, error) noexcept:
-        """Return the error for the consumer: text, and a number for its kind."""
+        """Keep the error's text for the consumer; return a number for the kind of error."""
         self.error = f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace")
         if self.errors is not None and isinstance(error, Exception):
             self.errors.append(error)
@@ -329,13 +329,13 @@ cdef void results_drop(ArrowArrayStream* stream) noexcept:
     Py_DECREF(state)
     try:
         state.close()
-    except BaseException as error:  # the consumer no longer takes errors
+    except BaseException as error:  # the consumer no longer accepts errors
         state.failed(error)
     PyErr_Restore(kind, value, trace)
 
 
 def stream_of(fields, results, close):
-    """Return an ``arrow_array_stream`` capsule of results that are made when the consumer requests them."""
+    """Return an ``arrow_array_stream`` capsule of results that are read when the consumer requests them."""
     cdef ResultStream state = ResultStream.__new__(ResultStream, MADE)
     cdef ArrowArrayStream* stream = <ArrowArrayStream*>calloc(1, sizeof(ArrowArrayStream))
     if stream == NULL:

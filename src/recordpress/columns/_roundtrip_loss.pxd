@@ -1,4 +1,4 @@
-"""Facts of the batches that columns do not hold."""
+"""Facts about batches that columns do not hold."""
 
 from libc.stdint cimport int64_t
 
@@ -14,20 +14,20 @@ cdef enum:
 # The first loss of a chunk; zero before its first batch.
 ctypedef struct loss:
     int what
-    int codec          # 1 + that of the first batch
-    int64_t batch      # the offset of the batch that loses it; without one, of the first
-    int64_t stored
-    int64_t held       # by the columns
+    int codec          # 1 + the codec of the first batch
+    int64_t batch      # the offset of the batch with the loss; if nothing is lost, of the first batch
+    int64_t stored     # the value in the batch
+    int64_t held       # the value in the columns
 
 
-# The columns of a batch's records; `offsets` and `timestamps` are NULL if not all of its records are there.
+# Notes the first loss of a batch; `offsets` and `timestamps` are NULL if not all of its records are there.
 cdef void note_batch(loss* lost, const rp_batch* batch, int codec, const int64_t* offsets, const int64_t* timestamps,
                      int64_t rows, int64_t per_ms) noexcept nogil
 
-# `later` follows: the first loss of both together
+# Returns the first loss of two chunks, of which `later` follows
 cdef loss loss_of_both(const loss* lost, const loss* later) noexcept nogil
 
-# Metadata of a schema in the encoding of the C data interface, by which write_columns knows; None if nothing is lost
+# Returns the loss as schema metadata of the C data interface, for write_columns; None if nothing is lost
 cdef bytes metadata_of(const loss* lost)
 
 # Raises if the metadata shows a loss

@@ -1,11 +1,11 @@
-"""Facts of the batches that columns do not hold.
+"""Facts about batches that columns do not hold.
 
 ::
 
     reading: note_batch of each ──► chunk.lost ──► metadata of the Arrow schema ──► writing: refuse_lost
 
-Only reads that request baseOffset take note. It is that column that makes write_columns put the same batches together
-again; the metadata goes where an Arrow library takes the schema.
+Only reads that request baseOffset note losses, because with that column write_columns forms the same batches again. The
+metadata reaches it if Arrow libraries keep it with the schema.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
@@ -25,7 +25,7 @@ cdef dict WORDS = {
     APPEND_TIME: "has LogAppendTime",
     DELETE_HORIZON: "has a delete horizon",
     ATTRIBUTES: "has unknown attributes {0:#x}",
-    CODEC: "has another codec than the batches before it",
+    CODEC: "has a different codec from the batches before it",
     LAST_OFFSET: "has last offset {0}, but its last record has offset {1}",
     BASE_SEQUENCE: "has base sequence {0}",
     BASE_TIMESTAMP: "has base timestamp {0}, but its first record has {1}",
@@ -34,7 +34,7 @@ cdef dict WORDS = {
 
 cdef enum:
     KNOWN = RP_CODEC_MASK | RP_TRANSACTIONAL | RP_CONTROL   # attributes that columns or arguments have
-    LONGEST = 200                                           # of a text that may come from elsewhere
+    LONGEST = 200                                           # bytes shown of a text that may come from elsewhere
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -59,8 +59,8 @@ cdef int lost_of_header(loss* lost, const rp_batch* b) noexcept nogil:
 
 
 cdef bint is_largest(int64_t value, const int64_t* timestamps, int64_t rows) noexcept nogil:
-    """Return whether none is above the value. The signs of differences show it, several at a time, where none wraps
-    around: the value is not negative, and what a negative timestamp makes of it looks like one above."""
+    """Return whether no timestamp is above the value. If that is not negative, the signs of the differences show it,
+    several at a time; a difference that wraps around looks like a timestamp above, and takes the second loop."""
     cdef int64_t i
     cdef uint64_t beyond = 0
     for i in range(rows):
@@ -76,7 +76,7 @@ cdef bint is_largest(int64_t value, const int64_t* timestamps, int64_t rows) noe
 cdef int lost_of_timestamps(loss* lost, const rp_batch* b, const int64_t* timestamps, int64_t rows,
                             int64_t per_ms) noexcept nogil:
     cdef int64_t largest = rows - 1
-    while largest and timestamps[largest] // per_ms != b.max_timestamp:  # most often it is the last one
+    while largest and timestamps[largest] // per_ms != b.max_timestamp:  # usually it is the last timestamp
         largest -= 1
     if b.base_timestamp != timestamps[0] // per_ms:
         return note_loss(lost, BASE_TIMESTAMP, b.base_timestamp, timestamps[0] // per_ms)
@@ -126,7 +126,7 @@ cdef bytes metadata_of(const loss* lost):
 
 
 cdef bytes text_at(const char** at):
-    """Return the next key or value; None: its size is impossible."""
+    """Return the next key or value; None if its size is impossible."""
     cdef int32_t size
     memcpy(&size, at[0], sizeof(size))
     if size < 0:
@@ -138,7 +138,7 @@ cdef bytes text_at(const char** at):
 
 
 cdef bytes value_of(const char* metadata, bytes wanted):
-    """Return None: the interface has no total size."""
+    """Return the value of a key, or None. The interface has no total size, so that sizes cannot be checked."""
     cdef int32_t n
     cdef bytes key, value
     if metadata == NULL:

@@ -13,9 +13,9 @@ ctypedef struct aborted_transaction:
 
 # Which producers' transactions are aborted at a point of the walk (CompletedFetch.consumeAbortedTransactionsUpTo).
 ctypedef struct isolation:
-    const aborted_transaction* aborted   # by first_offset; another's
+    const aborted_transaction* aborted   # by first_offset; not owned
     int64_t n_aborted
-    int64_t next                         # the first one that the walk has not reached
+    int64_t next                         # the first transaction that the walk has not reached
     aborted_transaction* open            # of producers with an open aborted transaction: room for n_aborted
     int64_t n_open
 
@@ -24,17 +24,17 @@ cdef enum:
     MORE        # there are entries left
     AT_END      # no complete entry follows
     AT_BOUND    # entries follow that the plan's last_offset omits
-    GOES_BACK   # an entry follows that begins before the end of one that was passed
+    GOES_BACK   # an entry follows that begins before the end of an earlier entry
 
 
 cdef enum:
-    BAD_HEADER = -1   # the magic of a listed entry that is too small for its header: decoding it gives the error
+    BAD_HEADER = -1   # the magic of a listed entry that is too small for its header: decoding it reports the error
 
 
-# How far a walk has come.
+# The progress of a walk.
 ctypedef struct walk:
     int64_t position       # in the plan's data: all entries before it were passed
-    int64_t next_offset    # after the last entry that was passed; counts if any was
+    int64_t next_offset    # after the last entry that was passed; valid if `any` entry was
     bint any
     int state
     isolation isolation
@@ -42,19 +42,19 @@ ctypedef struct walk:
 
 ctypedef struct batch_list:
     rp_batch* batches
-    int64_t* reached       # the walk's next_offset before each of them
+    int64_t* reached       # the walk's next_offset before each batch
     int64_t n
     int64_t capacity
 
 
-# Walks over about `stop_after` bytes of entries, at least one, and lists the headers of the wanted ones.
+# Walks over about `stop_after` bytes of entries, at least one, and lists the headers of the requested entries.
 # An error leaves the walk before the bad entry.
 cdef int scan(const plan* p, walk* w, int64_t stop_after, batch_list* list, failure* f) noexcept nogil
 
-# The error, by its beginning, of the entry f.batch, of which only the first `there` bytes are in the plan's data.
-# RP_OK: none is known.
+# Returns the error that the beginning of the entry f.batch shows, of which only the first `there` bytes are in the
+# plan's data; RP_OK if it shows no error.
 cdef int refuse_early(const plan* p, int64_t there, failure* f) noexcept nogil
 
-# A walk at the same place, with its own memory. RP_NO_MEMORY.
+# Copies a walk, with separate memory. Returns RP_OK or RP_NO_MEMORY.
 cdef int walk_copy(walk* to, const walk* w) noexcept nogil
 cdef void walk_free(walk* w) noexcept nogil

@@ -17,13 +17,13 @@ from recordpress.columns._plan cimport failure, plan
 
 
 cdef inline bint wanted(const plan* p, const rp_batch* batch) noexcept nogil:
-    """Return False if the header alone shows that no record of the entry is wanted. A v2 base timestamp is not the
-    smallest one, so only LogAppendTime sets an upper bound."""
+    """Return False if the header alone shows that no record of the entry is requested. A v2 base timestamp is not the
+    smallest timestamp, so only LogAppendTime allows a comparison with last_timestamp."""
     cdef int64_t last = rp_batch_last_offset(batch)
     if batch.magic == 2 and batch.attributes & RP_CONTROL and not p.control:
         return False
     if batch.magic == 1 and batch.base_offset == 0 and rp_batch_codec(batch):
-        return True  # as librdkafka sends it: neither the last offset nor the largest timestamp
+        return True  # as librdkafka sends it, with neither the last offset nor the largest timestamp
     if last < p.first_offset or (batch.max_timestamp < p.first_timestamp and batch.magic > 0):
         return False
     if (batch.magic == 2 or not rp_batch_codec(batch)) and batch.base_offset > p.last_offset:
@@ -79,7 +79,7 @@ cdef int scan_entry(const plan* p, walk* w, int64_t start, int64_t stop_after, c
         w.position += batch.size
         return list_wanted(list, w.next_offset, f)
     last = rp_batch_last_offset(batch)
-    # after the last int64 none can follow
+    # after the largest int64, no offset can follow
     if p.ascends and w.any and (w.next_offset == INT64_MIN or first_offset(batch, last) < w.next_offset):
         w.state = GOES_BACK
         return RP_OK
@@ -89,14 +89,14 @@ cdef int scan_entry(const plan* p, walk* w, int64_t start, int64_t stop_after, c
     w.position += batch.size
     w.next_offset = <int64_t>(<uint64_t>last + 1)
     w.any = True
-    # the state of transactions moves on over every batch, wanted or not
+    # every batch advances the state of transactions, requested or not
     if w.isolation.n_aborted and is_aborted(&w.isolation, context, p.data + batch.position, batch):
         return RP_OK
     return list_wanted(list, reached, f) if wanted(p, batch) else RP_OK
 
 
 cdef inline int64_t first_offset(const rp_batch* batch, int64_t last) noexcept nogil:
-    """Return the first offset; a v0/v1 wrapper's header has only the last one, so the first is compared after
+    """Return the first offset; a v0/v1 wrapper's header has only the last offset, so the first is compared after
     decompression."""
     return last if batch.magic < 2 and rp_batch_codec(batch) else batch.base_offset
 
@@ -112,8 +112,8 @@ cdef int refuse_early(const plan* p, int64_t there, failure* f) noexcept nogil:
 
 
 cdef void bad_header(const uint8_t* entry, int64_t position, rp_batch* batch) noexcept nogil:
-    """Report a complete entry too small for its header; rp_batch_next checked its size and prefix, so the next entry
-    can be read."""
+    """Fill `batch` for a complete entry that is too small for its header; rp_batch_next checked its size and prefix, so
+    the next entry can be read."""
     memset(batch, 0, sizeof(rp_batch))
     batch.magic = BAD_HEADER
     batch.position = position
@@ -122,8 +122,8 @@ cdef void bad_header(const uint8_t* entry, int64_t position, rp_batch* batch) no
 
 
 cdef int end_at_bound(const plan* p, walk* w, codec_context* context, batch_list* list, failure* f) noexcept nogil:
-    """End at the entry that reaches over last_offset without passing it: a walk that resumes here finds the rest of its
-    records, and the right state of transactions."""
+    """End at the entry that reaches beyond last_offset without passing it: a walk that resumes here finds the rest of
+    its records, and the right state of transactions."""
     cdef walk ahead
     cdef bint aborted
     if walk_copy(&ahead, w) != RP_OK:
@@ -178,7 +178,7 @@ cdef bint is_abort_marker(codec_context* context, const uint8_t* entry, const rp
 
 
 cdef int64_t place_of(const isolation* state, int64_t producer_id) noexcept nogil:
-    """Return the producer's place among those with an open aborted transaction; -1 if it has none."""
+    """Return the index of the producer's open aborted transaction; -1 if it has no such transaction."""
     cdef int64_t i
     for i in range(state.n_open):
         if state.open[i].producer_id == producer_id:
@@ -188,14 +188,14 @@ cdef int64_t place_of(const isolation* state, int64_t producer_id) noexcept nogi
 
 cdef bint is_aborted(isolation* state, codec_context* context, const uint8_t* entry,
                      const rp_batch* batch) noexcept nogil:
-    """Move the state over one batch; return whether its records belong to an aborted transaction."""
+    """Move the state past one batch; return whether its records belong to an aborted transaction."""
     cdef const aborted_transaction* reached
     cdef int64_t i
     if batch.magic < 2 or batch.producer_id < 0:
         return False
     while state.next < state.n_aborted and state.aborted[state.next].first_offset <= rp_batch_last_offset(batch):
         reached = &state.aborted[state.next]
-        if place_of(state, reached.producer_id) < 0:  # a set: one marker ends all that began before it
+        if place_of(state, reached.producer_id) < 0:  # once per producer: one marker ends all that began before it
             state.open[state.n_open] = reached[0]
             state.n_open += 1
         state.next += 1

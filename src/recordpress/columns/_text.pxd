@@ -1,4 +1,4 @@
-"""Values as text, at the end of a growable buffer. Every function returns a status; the buffer is the caller's."""
+"""Values as text, appended to a growable buffer of the caller. Every function returns a status."""
 
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy

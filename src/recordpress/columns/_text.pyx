@@ -10,8 +10,8 @@ from recordpress._buffers cimport pooled
 from recordpress._c.wire cimport RP_OK, rp_json_copy, rp_utf8_copy, rp_utf8_sequence
 
 cdef enum:
-    STEP = 4096         # bytes for which room is made at a time; escaped, they may become six times as many
-    DEEPEST = 64        # arrays and objects within each other: bits of a number
+    STEP = 4096         # bytes for which room is reserved at a time; escaped, they may become six times as many
+    DEEPEST = 64        # levels of arrays and objects: bits of a number
 
 cdef uint64_t HIGH = 0x8080808080808080
 
@@ -79,7 +79,7 @@ cdef inline uint8_t* escape(uint8_t* to, uint8_t byte) noexcept nogil:
 
 
 cdef int put_escaped(pooled* out, const uint8_t* p, size_t size) noexcept nogil:
-    """Put the inside of a JSON string."""
+    """Write the inside of a JSON string."""
     cdef size_t i = 0, stop, n
     cdef uint8_t* to
     cdef int sequence
@@ -186,7 +186,7 @@ cdef int put_csv_bytes(pooled* out, const uint8_t* p, size_t size, shown_as form
     if form == AS_SIZE:
         return put_number(out, <int64_t>size)
     if form == AS_HEX:
-        return put_hex(out, p, size) if size else put(out, b'""', 2)  # null is nothing at all
+        return put_hex(out, p, size) if size else put(out, b'""', 2)  # null is an empty field
     if form == AS_BASE64:
         return put_base64(out, p, size) if size else put(out, b'""', 2)
     if put_utf8(scratch, p, size):
@@ -201,7 +201,7 @@ cdef inline bint is_digit(uint8_t c) noexcept nogil:
 
 
 cdef size_t number_at(const uint8_t* p, size_t size) noexcept nogil:
-    """Return the number of bytes of the JSON number there; 0 without one."""
+    """Return the size of the JSON number at p, or 0."""
     cdef size_t i = 0, digits
     if i < size and p[i] == 45:
         i += 1
@@ -237,7 +237,7 @@ cdef inline bint is_hexadecimal(uint8_t c) noexcept nogil:
 
 
 cdef size_t string_at(const uint8_t* p, size_t size) noexcept nogil:
-    """Return the number of bytes of the JSON string there, with its quotes; 0 without one."""
+    """Return the size of the JSON string at p, with its quotes, or 0."""
     cdef size_t i = 1, n
     cdef int sequence
     if not size or p[0] != 34:
@@ -264,7 +264,7 @@ cdef size_t string_at(const uint8_t* p, size_t size) noexcept nogil:
 
 
 cdef size_t scalar_at(const uint8_t* p, size_t size) noexcept nogil:
-    """Return the number of bytes of the string, number or word there; 0 without one."""
+    """Return the size of the JSON string, number or word at p, or 0."""
     if p[0] == 34:
         return string_at(p, size)
     if size >= 4 and (memcmp(p, b"true", 4) == 0 or memcmp(p, b"null", 4) == 0):
@@ -283,8 +283,8 @@ cdef enum:
 
 
 cdef bint put_json(pooled* out, const uint8_t* p, size_t size) noexcept nogil:
-    """Write the value on one line, if it is JSON. False: it is not, and the caller must take back what was written."""
-    cdef uint64_t kinds = 0    # a bit for each level: whether it is an object
+    """Write the value on one line if it is JSON; else return False, and the caller must discard the output."""
+    cdef uint64_t kinds = 0    # a bit for each level: whether the level is an object
     cdef int depth = 0, state = WANTS_VALUE
     cdef bint is_first = False
     cdef size_t i = 0, n

@@ -3,13 +3,13 @@
     capsule ─► schema ─► column_type of each column        once
     array   ─► column of each ─► ROWS rows at a time ─► set_writer
 
-All of this runs without the GIL, and so do the calls of the stream that gives the arrays. Given batches are found
+All of this runs without the GIL, and so do the calls of the stream that exports the arrays. Given batches are found
 
-    by columns   rows that agree in producerId ... isControl, and whose sequences count on, make a batch;
+    by columns   rows that agree in producerId ... isControl, and whose sequences are consecutive, form a batch;
                  with baseOffset, rows with equal values, which must agree
     by a table   the batches of the table, one after another, each with the number of rows in its header
 
-There rows are compared one by one; without given batches they are not.
+In both cases, rows are compared one by one; without given batches, they are not.
 """
 
 from libc.stdint cimport INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, INT64_MAX, int16_t, int32_t, int64_t, uint64_t
@@ -47,24 +47,24 @@ from recordpress.record.set_writer cimport (
 
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
-# For columns that show the batch of a row.
+# State for columns that show the batch of a row.
 ctypedef struct column_batches:
-    batch_options options                 # of the call; columns replace theirs
+    batch_options options                 # of the call; a column replaces its option
     bint has_base_offset                           # there is a baseOffset column
     bint has_timestamp_type                            # timestampType decides whether the rows' batch can be written
     bint open
     int64_t[N_BATCH_COLUMNS] current          # the header of the open batch, as the columns have it
-    int64_t first_offset                  # its base, to which its sequence belongs
-    int64_t last_offset                   # of the row before
+    int64_t first_offset                  # base offset of that batch, to which its sequence belongs
+    int64_t last_offset                   # of the previous row
 
 
-# Where a table has the header of every batch.
+# State for a table that has the header of every batch.
 ctypedef struct table_batches:
     const header_row* batches
     int64_t n
     int64_t next
-    int64_t left                          # records of the batch before `next` that are to come
-    bint wrapper                          # it has no count: the records end with its last offset
+    int64_t left                          # records still to come of the batch before `next`
+    bint wrapper                          # that batch has no count: its records end with its last offset
     const codec_table* codecs
     int[CODEC_ROWS] levels                # of the codecs, by their rows
     int* rows                             # the codec of each batch
@@ -73,7 +73,7 @@ ctypedef struct table_batches:
 # --- by columns -----------------------------------------------------------------------------------------------
 
 cdef void values_at(const column_batches* b, const input_columns* c, int64_t row, int64_t* values) noexcept nogil:
-    """Return the header of a row's batch. Null is -1, which stands for none, or False."""
+    """Set `values` to the header of a row's batch. Null becomes -1, which means no value, or False."""
     cdef int i
     values[PRODUCER_ID] = b.options.producer_id
     values[PRODUCER_EPOCH] = b.options.producer_epoch
@@ -99,7 +99,7 @@ cdef int64_t sequence_at(const column_batches* b, int64_t offset) noexcept nogil
 
 
 cdef bint agrees(const column_batches* b, const input_columns* c, const int64_t* values, int64_t offset) noexcept nogil:
-    """Return whether a row can be in the open batch, by its header."""
+    """Return whether a row's header fields agree with the open batch."""
     cdef int i
     for i in range(N_BATCH_COLUMNS):
         if i != SEQUENCE and values[i] != b.current[i]:
@@ -134,7 +134,7 @@ cdef int check_range(int64_t value, int64_t least, int64_t most, rp_error* err) 
 
 cdef int check_sequence(const column_batches* b, const int64_t* values, int64_t offset, int64_t sequence,
                         rp_error* err) noexcept nogil:
-    """Refuse a batch that seems to have lost its last records: its producer's next one continues neither its offsets
+    """Refuse a batch that seems to have lost its last records: its producer's next batch continues neither its offsets
     nor its sequences."""
     cdef int64_t expected
     if not b.open or not b.has_base_offset or b.current[SEQUENCE] < 0 or sequence < 0:
@@ -162,7 +162,7 @@ cdef int begin(set_writer* w, column_batches* b, const input_columns* c, const i
             or check_range(values[PARTITION_LEADER_EPOCH], INT32_MIN, INT32_MAX, err)):
         return err.status
     if c.batch[SEQUENCE].kind == ABSENT and b.open and sequence >= 0:
-        sequence = sequence_at(b, base)  # the argument is that of the very first record
+        sequence = sequence_at(b, base)  # the argument is the sequence of the first record of all
     elif c.batch[SEQUENCE].kind != ABSENT and sequence >= 0:
         sequence = <int64_t>((<uint64_t>sequence - (<uint64_t>offset - <uint64_t>base)) & INT32_MAX)
     if check_sequence(b, values, offset, sequence, err):
@@ -270,7 +270,7 @@ cdef int batch_with_records(set_writer* w, table_batches* t, int64_t offset, rp_
 
 
 cdef int64_t rows_of_batch(const table_batches* t, const input_columns* c, int64_t start, int64_t most) noexcept nogil:
-    """Return how many rows from `start` on, at most `most`, belong to the open batch; 0: the first does not."""
+    """Return how many rows from `start`, at most `most`, belong to the open batch; 0 if the first row does not."""
     cdef const header_row* r = &t.batches[t.next - 1]
     cdef int64_t n = 0, offset
     if not t.wrapper:
@@ -284,7 +284,7 @@ cdef int64_t rows_of_batch(const table_batches* t, const input_columns* c, int64
 
 
 cdef void hide_times(const header_row* r, rp_record* rows, int64_t n) noexcept nogil:
-    """Replace timestamps by the base under LogAppendTime, where a record's own one cannot be read."""
+    """Replace timestamps with the base timestamp under LogAppendTime, where a record's own timestamp cannot be read."""
     cdef int64_t i
     if r.magic == 2 and r.attributes & RP_LOG_APPEND_TIME:
         for i in range(n):
@@ -413,8 +413,8 @@ cdef int check_columns(const batch_options* o, const input_types* types, object 
     if not types.any_batch:
         return 0
     if o.magic < 2:
-        raise InvalidArgumentError(f"magic {o.magic} has no batch headers: leave the columns producerId to baseOffset "
-                                   "out, or give batches=", field="magic")
+        raise InvalidArgumentError(f"magic {o.magic} has no batch headers: omit the columns producerId to baseOffset, "
+                                   "or pass batches=", field="magic")
     if o.producer_id != -1 and types.batch[PRODUCER_ID].kind != ABSENT:
         refuse_both("producer_id", "a producerId column")
     if o.producer_epoch != -1 and types.batch[PRODUCER_EPOCH].kind != ABSENT:
@@ -459,14 +459,14 @@ cdef int open_table(table_batches* t, BatchTable batches, object level, CodecTab
         t.rows[i] = id
     for id in {t.rows[i] for i in range(t.n)}:
         if row_of(&codecs.rows, id) == NULL:
-            raise InvalidArgumentError(f"batches has a batch of compression type {name_of(codecs, id)}, for which "
-                                       "there is no codec", field="batches")
+            raise InvalidArgumentError(f"batches has a batch of compression type {name_of(codecs, id)}, whose codec "
+                                       "is not available", field="batches")
         t.levels[id] = level_of(row_of(&codecs.rows, id), level if id else None)
     return 0
 
 
 cdef int use_columns(set_writer* w, way* how, const input_types* types, object timestamp_type) except -1:
-    """Write by the columns of batch headers, where there are any."""
+    """Write by the columns of batch headers, if data has any."""
     how.by_columns = types.any_batch
     how.columns.options = w.batch.encoder.options
     how.columns.has_base_offset = types.batch[BASE_OFFSET].kind != ABSENT
@@ -492,13 +492,13 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
     The output of `read_columns` can be written back as it is. With all its columns, ``control=True`` and the set's
     codec, reading and writing is the identity on v2 sets whose batches hold records, have CreateTime and end with their
     last record, if they have one codec and no delete horizon. Every other set is refused if its columns have
-    ``baseOffset``: pass its `batch_table`, or leave that column out.
+    ``baseOffset``: pass its `batch_table`, or omit that column.
 
     Parameters
     ----------
     data : object with ``__arrow_c_array__`` or ``__arrow_c_stream__``
-        A table, record batch or struct array (pyarrow, polars, pandas, duckdb, `recordpress.Columns`). Its columns,
-        key or value at least:
+        A table, record batch or struct array (pyarrow, polars, pandas, duckdb, `recordpress.Columns`). It has these
+        columns, at least key or value:
 
         - ``offset`` int64: kept, so it must increase; without it, offsets are counted from base_offset
         - ``timestamp`` timestamp[s, ms, us or ns] with a time zone, or int64 (ms since the epoch); null is -1, none
@@ -507,56 +507,56 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
         - ``key``, ``value`` binary, large_binary, binary_view, or a string type; nullable
         - ``headers`` list or large_list of struct<key: string, value: binary>, or map; null means no headers
 
-        And from the batch header. If one of these changes from a record to the next, another batch begins; null is -1
-        or False:
+        It may have columns from the batch header. If one of these changes from one record to the next, a new batch
+        begins; null is -1 or False:
 
         - ``producerId``, ``producerEpoch``, ``partitionLeaderEpoch``: ints
-        - ``sequence``: an int, which counts on with the offsets inside a batch
+        - ``sequence``: an int, which increases with the offsets inside a batch
         - ``isTransactional``, ``isControl``: bool
-        - ``baseOffset``: an int. Records that have the same make one batch, of any size, and must agree in the columns
-          above. Refused are LogAppendTime, records of magic 0, and a producer's batch after which both offsets and
-          sequences are missing: the headers of such batches cannot be derived from their records. `Columns` and
-          pyarrow's tables of them know more of the batches they were read from, by the metadata of their schema: if
-          the columns do not hold all of the headers, they are refused, and the message names the first batch and what
-          would be lost. polars, pandas and streams of several results (`Log.read`) lose this metadata, and
-          ``pyarrow.concat_tables`` keeps that of its first table only; its result is written as its columns
+        - ``baseOffset``: an int. Records with the same value form one batch, of any size, and must agree in the columns
+          above. LogAppendTime, records of magic 0, and a producer's batch after which both offsets and sequences are
+          missing are refused: the headers of such batches cannot be derived from their records. `Columns`, and
+          pyarrow's tables of them, know more about the batches that they were read from, from their schema's metadata:
+          if the columns do not hold all of the headers, they are refused, and the message names the first batch and
+          the loss. polars, pandas and streams of several results (`Log.read`) lose this metadata, and
+          ``pyarrow.concat_tables`` keeps only that of its first table; its result is written as its columns
           say. So write the results of `iter_columns` one by one, or pass ``batches``.
 
     compression_type, level, magic, codecs
         As for `BatchBuilder`.
     base_offset : int | None
-        Offset of the first record without an offset column. Default: 0.
+        Offset of the first record, for data without an offset column. Default: 0.
     batch_bytes : int | None
-        Here: maximum size of a batch in bytes, uncompressed, header included. A batch ends before the record that would
-        make it larger; a single larger record makes a separate batch. None: no limit.
+        Maximum uncompressed size of a batch in bytes, including its header. A batch ends before the record that would
+        exceed it; a single larger record gets a separate batch. None: no limit.
     batch_records : int | None
-        Most records of a batch. None: no limit.
+        Maximum number of records in a batch. None: no limit.
     batches : BatchTable | None
-        The headers of all batches that data was read from, by `batch_table`: each is written again with its magic,
-        codec, offsets, timestamps and flags, batches without records too. Then data needs all records, control records
-        included, and its offset column; its columns of the batch header are ignored, and level is the only other
-        option. Two things are lost, as neither headers nor columns hold them: the timestamps that producers set under
-        LogAppendTime, and the numbering of inner messages in v0/v1 wrappers.
+        The headers, from `batch_table`, of all batches that data was read from: each batch is written again with its
+        magic, codec, offsets, timestamps and flags, even without records. Then data needs all records, including
+        control records, and its offset column; its columns of the batch header are ignored, and level is the only other
+        option. Two things are lost, because neither headers nor columns hold them: the timestamps that producers set
+        under LogAppendTime, and the numbering of inner messages in v0/v1 wrappers.
     coerce_timestamps : bool
-        Round timestamps down to milliseconds, and take those without a time zone as UTC. False: both are refused,
+        Round timestamps down to milliseconds, and read timestamps without a time zone as UTC. False: both are refused,
         because something would be lost or guessed.
     **options
-        `recordpress.typing.BatchOptions`, as for `BatchBuilder`: timestamp_type (None: the one in the timestampType
-        column), log_append_time, producer_id, producer_epoch, base_sequence (the first record's; later batches
-        count on), partition_leader_epoch, is_transactional, delete_horizon_ms. No option may repeat a column.
+        `recordpress.typing.BatchOptions`, as for `BatchBuilder`: timestamp_type (None: from the timestampType column),
+        log_append_time, producer_id, producer_epoch, base_sequence (of the first record; later batches continue it),
+        partition_leader_epoch, is_transactional, delete_horizon_ms. No option may repeat a column.
 
     Returns
     -------
     bytes
-        A record set; b"" for no rows. A batch also ends before an offset more than 2^31-1 above its base.
+        A record set; b"" if there are no rows. A batch also ends before an offset more than 2^31-1 above its base.
 
     Raises
     ------
     InvalidArgumentError
-        An unknown column, offsets that do not increase, a negative timestamp, and what `BatchBuilder` refuses; the
-        message says which record. Columns with ``baseOffset`` that cannot give back the batches they were read from.
+        A column is unknown, offsets do not increase, a timestamp is negative, `BatchBuilder` refuses a record (the
+        message names it), or columns with ``baseOffset`` cannot reproduce the batches that they were read from.
     ArgumentTypeError
-        A column or an argument of another type.
+        A column or an argument has the wrong type.
 
     Examples
     --------
@@ -566,7 +566,7 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
     >>> [(record.offset, record.key, record.value) for batch in recordpress.read_batches(data) for record in batch]
     [(100, b'k', b'a'), (101, None, b'b')]
 
-    Read, and written again with another codec's level:
+    Read the set, and write it again with a level of its codec:
 
     >>> columns = recordpress.read_columns(data, control=True)
     >>> again = recordpress.write_columns(columns, level=9, batches=recordpress.batch_table(data))
@@ -597,7 +597,7 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
             open_table(&how.table, batches, level, table)
             w.mixed = True
         writer_open(&w, batch_bytes, batch_records)
-        source.ask(data)  # last of all that runs the caller's code: its arrays are still the caller's there
+        source.ask(data)  # the last call that runs the caller's code, which may still change its arrays
         types_of(&types, &source.schema, coerce)
         if batches is not None:
             use_table(&w, &how, &types)

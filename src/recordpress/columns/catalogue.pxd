@@ -1,7 +1,7 @@
 """The columns that records can be read into: one row each.
 
 A new column needs a number, a row in catalogue.pyx and, if its values come from the batch header, the function that
-takes them from there.
+reads them from the header.
 """
 
 from libc.stdint cimport int64_t
@@ -24,8 +24,8 @@ cdef enum:
 
 ctypedef struct column:
     const char* name
-    const char* format   # Arrow's; NULL: an option decides
-    int width            # bytes per row; AS_HEADERS: of the list's ends
+    const char* format   # Arrow format; NULL: an option decides
+    int width            # bytes per row; for AS_HEADERS, bytes of the list's ends
     int gathered
     int64_t (*of_batch)(const rp_batch* batch, const rp_source* source) noexcept nogil
 

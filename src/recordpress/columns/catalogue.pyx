@@ -34,8 +34,8 @@ cdef int64_t is_control(const rp_batch* batch, const rp_source* source) noexcept
 
 
 cdef int64_t base_offset(const rp_batch* batch, const rp_source* source) noexcept nogil:
-    """Return the base offset. A v0/v1 wrapper's header has its last offset; the first inner message has the first one.
-    The count is at least 1 (an empty wrapper is an error), so its eight bytes exist."""
+    """Return the base offset. A v0/v1 wrapper's header has its last offset; its first inner message has the first
+    offset, whose eight bytes exist, because an empty wrapper is refused earlier."""
     if batch.magic < 2 and rp_batch_codec(batch):
         return <int64_t>(<uint64_t>source.base_offset + rp_load_be64(source.start))
     return batch.base_offset

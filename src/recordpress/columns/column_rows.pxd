@@ -1,4 +1,4 @@
-"""The rows of Arrow columns, for rooms that cut batches themselves."""
+"""The rows of Arrow columns, for modules that form batches themselves."""
 
 from libc.stdint cimport int64_t
 
@@ -14,7 +14,7 @@ cdef enum:
     PRODUCER_ID, PRODUCER_EPOCH, SEQUENCE, PARTITION_LEADER_EPOCH, IS_TRANSACTIONAL, IS_CONTROL, BASE_OFFSET
     N_BATCH_COLUMNS
 
-# The input by its schema.
+# The types of the input, from its schema.
 ctypedef struct input_types:
     column_type offset
     column_type timestamp
@@ -25,9 +25,9 @@ ctypedef struct input_types:
     column_type header_key
     column_type header_value
     column_type[N_BATCH_COLUMNS] batch
-    bint any_batch              # whether one of these is there
+    bint any_batch              # whether any of these columns exists
 
-# Where the columns of one array lie.
+# The columns of one array, in place.
 ctypedef struct input_columns:
     column offset
     column timestamp
@@ -38,7 +38,7 @@ ctypedef struct input_columns:
     column header
     column header_key
     column header_value
-    int64_t header_items        # their number
+    int64_t header_items        # number of headers in the array
     column[N_BATCH_COLUMNS] batch
 
 cdef int types_of(input_types* types, const ArrowSchema* schema, bint coerce_timestamps) except -1
@@ -48,16 +48,16 @@ cdef int columns_of(input_columns* c, const input_types* types, const ArrowArray
 cdef bint has_null_rows(const ArrowArray* array) noexcept nogil
 
 cdef enum:
-    ROWS = 256   # filled at a time: few enough for them to stay in the cache, enough to make the calls cheap
+    ROWS = 256   # filled at a time: few enough to stay in the cache, enough to make the calls cheap
 
-# Fill `n` rows from number `start` on; returns how many were filled. `base` is the offset of the first where there is
-# no offset column; headers go to `scratch`. If a row is wrong, the first alone is filled, and `most`, the caller's
-# bound of `n`, becomes 1: the number of the wrong row is then that of the rows before it. 0: the first row is wrong.
+# Fill `n` rows starting at `start`; return how many were filled. `base` is the offset of the first row, for input
+# without an offset column; headers go to `scratch`. If a row is wrong, only the first row is filled, and `most`, the
+# caller's limit of `n`, becomes 1: the wrong row's number is then the number of rows before it. 0: the first is wrong.
 cdef int64_t fill_rows(const input_columns* c, int64_t start, int64_t n, int64_t base, rp_record* rows, int64_t* most,
                        pooled* scratch, rp_error* err) noexcept nogil
 
-# Describe the rows of columns as they mostly are: binary without headers, times and offsets without nulls. Return False
-# for others.
+# Describe the rows of usual columns: binary without headers, times and offsets without nulls. Return False for other
+# columns.
 cdef bint plain_rows(const input_columns* c, rp_rows* rows) noexcept nogil
 
 cdef int offset_at(const input_columns* c, int64_t row, int64_t otherwise, int64_t* offset,
@@ -67,11 +67,11 @@ cdef class ColumnRows(RowSource):
     cdef ArrowSource source
     cdef input_types types
     cdef input_columns columns     # of the array that is being read
-    cdef const ArrowArray* array   # NULL: none yet, or none is left
+    cdef const ArrowArray* array   # NULL before the first array and after the last
     cdef int64_t start             # the next row in it
     cdef int64_t base_offset
-    cdef int64_t most              # 1 after a wrong row was met: it is named then
-    cdef pooled scratch            # headers of the rows that were handed out
+    cdef int64_t most              # 1 after a wrong row was found, so that the error names it
+    cdef pooled scratch            # headers of the rows that were returned
     cdef bint ended
     cdef bint numbered             # there is an offset column
 

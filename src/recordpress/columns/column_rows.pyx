@@ -1,4 +1,4 @@
-"""The rows of Arrow columns: records to write, here and in rooms that cut batches themselves.
+"""The rows of Arrow columns: records to write, here and in modules that form batches themselves.
 
 The columns are found by name, and checked. Rows are filled column by column, so that the layout is chosen once for many
 values.
@@ -31,7 +31,7 @@ from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef dict NUMBERS = {name: number for number, name in enumerate(NAMES)}
 
-# Sets of kinds, a bit for each.
+# Sets of kinds, with a bit for each kind.
 cdef enum:
     BYTES = 1 << NULLS | 1 << BINARY | 1 << LARGE_BINARY | 1 << BINARY_VIEW
     INTS = 1 << INT8 | 1 << INT16 | 1 << INT32 | 1 << INT64
@@ -75,7 +75,7 @@ cdef int check_type(str name, const ArrowSchema* schema, const column_type* t, i
 
 
 cdef int header_types(input_types* types, const ArrowSchema* schema) except -1:
-    """Find the types inside a list of headers. The fields of a map are known by position: their names are not fixed."""
+    """Find the types inside a list of headers. The fields of a map are found by position: their names are not fixed."""
     cdef const ArrowSchema* item
     cdef int64_t i
     if schema.n_children != 1 or schema.children[0].format != b"+s" or schema.children[0].n_children != 2:
@@ -103,8 +103,8 @@ cdef int batch_type(input_types* types, str name, const ArrowSchema* schema, int
 cdef int refuse_loss(column_type* t, const ArrowSchema* schema) except -1:
     t.exact = True
     if strncmp(schema.format, "ts", 2) == 0 and strlen(schema.format) == 4:  # "tsm:UTC" continues after the colon
-        raise InvalidArgumentError("column timestamp has no time zone, but Kafka's times are UTC: set one, or let "
-                                   "coerce_timestamps=True take it for UTC", field="timestamp")
+        raise InvalidArgumentError("column timestamp has no time zone, but Kafka's times are UTC: set UTC, or pass "
+                                   "coerce_timestamps=True to read it as UTC", field="timestamp")
     return 0
 
 
@@ -141,7 +141,7 @@ cdef int types_of(input_types* types, const ArrowSchema* schema, bint coerce_tim
     cdef int64_t i
     memset(types, 0, sizeof(input_types))
     if strcmp(schema.format, "+s"):
-        raise ArgumentTypeError("data must be a table, a record batch or a struct array, with the columns "
+        raise ArgumentTypeError("data must be a table, a record batch or a struct array, with columns from "
                                 f"{', '.join(NAMES)}; not of Arrow format {format_of(schema)!r}", field="data")
     names = [name_of(schema.children[i]) for i in range(schema.n_children)]
     if len(set(names)) < len(names):
@@ -170,7 +170,7 @@ cdef int header_columns(input_columns* c, const input_types* types, const ArrowA
 
 
 cdef int columns_of(input_columns* c, const input_types* types, const ArrowArray* array) noexcept nogil:
-    """Find the columns of the array; not 0: its lengths contradict each other."""
+    """Find the columns of the array; return nonzero if its lengths contradict each other."""
     memset(c, 0, sizeof(input_columns))
     return (column_of(array, &types.offset, &c.offset)
             or column_of(array, &types.timestamp, &c.timestamp)
@@ -219,7 +219,7 @@ cdef inline bint fill_kind(const column* c, column_kind kind, int64_t start, int
 
 
 cdef bint fill_fields(const column* c, int64_t start, int64_t n, rp_field* f) noexcept nogil:
-    """Fill n fields; the layout is a constant in each of these loops."""
+    """Fill n fields. Each call passes a constant layout, so that its loop is compiled for that layout."""
     if c.kind == BINARY:
         return fill_kind(c, BINARY, start, n, f)
     if c.kind == LARGE_BINARY:
@@ -230,7 +230,7 @@ cdef bint fill_fields(const column* c, int64_t start, int64_t n, rp_field* f) no
 
 
 cdef int64_t ms_of(int64_t time, int64_t per_ms) noexcept nogil:
-    """Round a time down to milliseconds. Negative times stay negative, but only -1 ms becomes -1, which stands for no
+    """Round a time down to milliseconds. Negative times stay negative, but only -1 ms becomes -1, which means no
     timestamp."""
     if time >= 0:
         return time // per_ms
@@ -240,7 +240,7 @@ cdef int64_t ms_of(int64_t time, int64_t per_ms) noexcept nogil:
 cdef int fill_timestamps(const column* c, int64_t start, int64_t n, rp_record* rows, rp_error* err) noexcept nogil:
     cdef column here = c[0]
     cdef int64_t i, time
-    if here.kind > NULLS and here.per_ms == 1 and here.validity == NULL:  # most columns: a loop without a choice
+    if here.kind > NULLS and here.per_ms == 1 and here.validity == NULL:  # most columns: a loop without branches
         for i in range(n):
             rows[i].timestamp = load_i64(here.index, here.at + start + i)
         return RP_OK
@@ -264,12 +264,12 @@ cdef int fill_timestamps(const column* c, int64_t start, int64_t n, rp_record* r
 
 cdef int fill_offsets(const column* c, int64_t start, int64_t n, int64_t base, rp_record* rows,
                       rp_error* err) noexcept nogil:
-    """Fill n offsets; base is the offset of row `start` if there is no such column."""
+    """Fill n offsets; without an offset column, base is the offset of row `start`."""
     cdef column here = c[0]
     cdef int64_t i
     if here.kind == ABSENT:
         for i in range(n):
-            rows[i].offset = <int64_t>(<uint64_t>base + <uint64_t>i)  # where it wraps, record_check refuses it
+            rows[i].offset = <int64_t>(<uint64_t>base + <uint64_t>i)  # if it wraps, record_check refuses it
         return RP_OK
     if here.kind == INT64 and here.validity == NULL:
         for i in range(n):
@@ -291,7 +291,7 @@ cdef int fail_field(int64_t size, rp_error* err) noexcept nogil:
 
 
 cdef int encode_row_headers(const input_columns* c, int64_t row, pooled* out, rp_error* err) noexcept nogil:
-    """Append headerCount and the headers of a row to `out`, nothing where it has none."""
+    """Append headerCount and the headers of a row to `out`, or nothing if the row has no headers."""
     cdef int64_t i, first, end
     cdef rp_field key, value
     if not range_of(&c.headers, row, &first, &end) or end > c.header_items:
@@ -330,7 +330,7 @@ cdef int fill_headers(const input_columns* c, int64_t start, int64_t n, rp_recor
         if encode_row_headers(c, start + i, scratch, err):
             return err.status
         rows[i].headers.size = <int64_t>(scratch.size - before)
-    at = scratch.data  # it does not move from here on
+    at = scratch.data  # it no longer moves
     for i in range(n):
         rows[i].headers.data = at
         at += rows[i].headers.size
@@ -339,7 +339,7 @@ cdef int fill_headers(const input_columns* c, int64_t start, int64_t n, rp_recor
 
 cdef int offset_at(const input_columns* c, int64_t row, int64_t otherwise, int64_t* offset,
                    rp_error* err) noexcept nogil:
-    """Return the offset of a row; `otherwise` where there is no such column."""
+    """Set `offset` to the offset of a row; without an offset column, to `otherwise`."""
     offset[0] = otherwise
     if c.offset.kind == ABSENT:
         return RP_OK
@@ -406,7 +406,7 @@ cdef bint plain_rows(const input_columns* c, rp_rows* rows) noexcept nogil:
 
 
 cdef class ColumnRows(RowSource):
-    """Rows as write_columns takes them, without the columns that name a record's batch."""
+    """Rows with the columns that write_columns accepts, except the columns that identify a record's batch."""
 
     def __cinit__(self, data, base_offset, coerce_timestamps):
         self.most = ROWS
@@ -467,5 +467,5 @@ cdef class ColumnRows(RowSource):
         for i in range(n):
             if rows[i].timestamp_type == LOG_APPEND_TIME:
                 raise InvalidArgumentError(f"record {self.taken + i}: its timestampType is LogAppendTime, which only "
-                                           "brokers give", field="timestampType")
+                                           "brokers set", field="timestampType")
         return 0

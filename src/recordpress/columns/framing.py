@@ -1,10 +1,10 @@
-"""Confluent's framing of values, Protobuf's with message indexes.
+"""Confluent's framing of values, for Protobuf with message indexes.
 
 ::
 
     0 int8 | schema id int32 | message indexes, of varints | payload
 
-A value without this framing has neither an id nor a payload. Needs pyarrow and NumPy.
+A value without this framing has neither an id nor a payload. This module needs pyarrow and NumPy.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _KINDS = (
 )
 _MAGIC = 0
 _HEADER = 5
-_VARINT = 5  # bytes of the longest
-_MOST_INDEXES = 63  # whose count is one byte; a message nested as deep is not known
+_VARINT = 5  # bytes of the longest varint
+_MOST_INDEXES = 63  # the largest count in one byte; no known message is nested as deep
 
 
 def schema_ids(values: pa.Array) -> pa.Array:
-    """Return the ids as int32 of a column of binary or string."""
+    """Return the schema ids of a binary or string column, as int32."""
     starts, data, rows = _framed(values)
     found = np.zeros(len(values), np.int32)
     numbers = np.ndarray(max(data.size - 3, 0), ">i4", data, strides=(1,))  # at each byte
@@ -39,7 +39,7 @@ def schema_ids(values: pa.Array) -> pa.Array:
 
 
 def payloads(values: pa.Array, has_message_indexes: bool = False) -> pa.Array:
-    """Return the payloads as binary of a column of binary or string; Protobuf has message indexes."""
+    """Return the payloads of a binary or string column, as binary; Protobuf has message indexes."""
     starts, data, rows = _framed(values)
     if not rows.size:
         return pa.nulls(len(values), pa.binary())
@@ -47,14 +47,14 @@ def payloads(values: pa.Array, has_message_indexes: bool = False) -> pa.Array:
     if has_message_indexes:
         at, is_complete = _after_indexes(data, at, starts[rows + 1])
         rows, at = rows[is_complete], at[is_complete]
-    bounds = np.repeat(starts, 2)[:-1]  # each value in two: its header, and its payload
+    bounds = np.repeat(starts, 2)[:-1]  # each value in two parts: its header, and its payload
     bounds[2 * rows + 1] = at
     halves = pa.Array.from_buffers(pa.binary(), 2 * len(values), [None, pa.py_buffer(bounds), pa.py_buffer(data)])
     return halves.take(pa.array(np.arange(1, 2 * len(values), 2), mask=_others(len(values), rows)))
 
 
 def _framed(values: pa.Array) -> tuple[Any, Any, Any]:
-    """Return where values begin, with the end of the last, their bytes, and the rows of framed values."""
+    """Return the starts of values and the end of the last, their bytes, and the rows of framed values."""
     if not any(is_kind(values.type) for is_kind in _KINDS):
         raise ArgumentTypeError(f"values must be binary or string, not of Arrow type {values.type}", field="values")
     values = values.cast(pa.binary())
@@ -69,7 +69,7 @@ def _framed(values: pa.Array) -> tuple[Any, Any, Any]:
 
 
 def _after_indexes(data: Any, at: Any, ends: Any) -> tuple[Any, Any]:
-    """Return where message indexes end, and whether they are complete: a count, and as many zigzag varints."""
+    """Return the ends of message indexes (a count, then as many zigzag varints), and whether they are complete."""
     at, left = at.copy(), np.full(at.size, -1)
     (rows,) = np.nonzero(at < ends)
     counts = data[at[rows]]
@@ -86,7 +86,7 @@ def _after_indexes(data: Any, at: Any, ends: Any) -> tuple[Any, Any]:
 
 
 def _others(count: int, rows: Any) -> Any:
-    """Return a mask of all rows but these."""
+    """Return a mask of all rows except `rows`."""
     mask = np.ones(count, bool)
     mask[rows] = False
     return mask

@@ -12,7 +12,7 @@ from recordpress.record.header cimport NAME_ROOM
 cdef struct header_rows:
     pooled rows                # of `header_row`
     int64_t n
-    int codec                  # whose name this is; most sets have one codec
+    int codec                  # the codec of codec_name; most sets have one codec
     char codec_name[NAME_ROOM]
 
 
@@ -22,7 +22,7 @@ cdef int add_row(header_rows* to, const rp_batch* batch, const codec_table* code
 
 cdef class BatchTable(ArrowRows):
     cdef header_rows _rows
-    cdef Columns _arrow           # the same as Arrow columns, once they were requested
+    cdef Columns _arrow           # the same rows as Arrow columns, once requested
     cdef readonly int64_t valid_bytes
     cdef readonly int64_t trailing_bytes
 

@@ -26,7 +26,7 @@ cdef const char* PLUGGABLE = "pluggable"
 
 
 cdef void put_name(const codec_table* codecs, int id, char* name) noexcept nogil:
-    """Write the codec's name, ended by zeros; for a codec without a name its id, a digit."""
+    """Write the codec's name, padded with zeros; for an unknown codec, write its id, a digit."""
     cdef const codec* row = row_of(codecs, id)
     memset(name, 0, NAME_ROOM)
     if id == RP_PLUGGABLE or row != NULL and strlen(row.name) >= NAME_ROOM:
@@ -56,7 +56,7 @@ cdef int add_row(header_rows* to, const rp_batch* batch, const codec_table* code
 
 cdef int scan(const uint8_t* data, int64_t size, const codec_table* codecs, header_rows* rows, int64_t* position,
               rp_error* err) noexcept nogil:
-    """Scan headers; position becomes the number of bytes of complete entries so far."""
+    """Scan headers; set `position` to the number of bytes of complete entries so far."""
     cdef rp_batch batch
     cdef int status
     while True:
@@ -68,11 +68,11 @@ cdef int scan(const uint8_t* data, int64_t size, const codec_table* codecs, head
         position[0] += batch.size
 
 
-@cython.no_gc  # nothing in it leads back to it
+@cython.no_gc  # nothing in the object refers back to it
 cdef class BatchTable(ArrowRows):
-    """One row per batch, made by `batch_table`: an Arrow producer and a NumPy structured array.
+    """One row per batch, from `batch_table`: an Arrow producer and a NumPy structured array.
 
-    ``table["lastOffset"]`` is one column, as of a `Columns`. Iterating gives a dict per batch.
+    ``table["lastOffset"]`` is one column, as in a `Columns`. Iteration yields a dict per batch.
 
     Attributes
     ----------
@@ -82,9 +82,9 @@ cdef class BatchTable(ArrowRows):
     nbytes : int
         Bytes of the rows as Arrow columns.
     valid_bytes : int
-        Bytes of the whole entries of the record set.
+        Bytes of the complete entries of the record set.
     trailing_bytes : int
-        Bytes after them, of a truncated entry.
+        Bytes of a truncated entry after the complete entries.
 
     Examples
     --------
@@ -97,7 +97,7 @@ cdef class BatchTable(ArrowRows):
     """
 
     def __init__(self):
-        raise TypeError("BatchTable objects are made by batch_table")
+        raise TypeError("BatchTable cannot be created directly: use batch_table")
 
     def __dealloc__(self):
         pooled_free(&self._rows.rows)
@@ -145,13 +145,13 @@ cdef class BatchTable(ArrowRows):
         return self._columns().nbytes
 
     def slice(self, offset=0, length=None):
-        """Return a copy of the rows from `offset` on, at most `length`.
+        """Return a copy of at most `length` rows that start at `offset`.
 
         Parameters
         ----------
         offset : int
         length : int | None
-            Largest number of rows. None: all that follow.
+            Maximum number of rows. None: all remaining rows.
 
         Returns
         -------
@@ -175,14 +175,14 @@ cdef class BatchTable(ArrowRows):
 
     @property
     def __array_interface__(self):
-        """NumPy's array interface: ``numpy.asarray(table)`` copies nothing, and is read-only."""
+        """NumPy's array interface: ``numpy.asarray(table)`` returns a read-only array, without a copy."""
         return {"version": 3, "shape": (self.num_rows,), "typestr": f"|V{sizeof(header_row)}",
                 "descr": [(name, dtype) for name, dtype, _, _ in FIELDS], "data": (<size_t>self._rows.rows.data, True)}
 
     def to_numpy(self):
         """Return the rows as a NumPy structured array, which shares the table's memory.
 
-        Timestamps are int64 milliseconds. -1 means none, also for recordsCount.
+        Timestamps are int64 milliseconds. -1 means no value, also for recordsCount.
 
         Returns
         -------
@@ -239,7 +239,7 @@ cdef class BatchTable(ArrowRows):
 
 
 cdef uint8_t* buffer_of(chunk_data* chunk, size_t size) noexcept nogil:
-    """Return zeroed memory that the chunk owns; NULL: out of memory."""
+    """Return zeroed memory that the chunk owns; NULL if out of memory."""
     cdef rp_error ignored
     cdef pooled* block = &chunk.blocks[chunk.n_blocks]
     if pooled_reserve(block, size, &ignored) != RP_OK:
@@ -251,7 +251,7 @@ cdef uint8_t* buffer_of(chunk_data* chunk, size_t size) noexcept nogil:
 
 cdef bint values_of(chunk_data* chunk, array_data* a, const uint8_t* at, size_t width, int64_t n,
                     bint nullable) noexcept nogil:
-    """Return a fixed-width column out of the rows; where it is nullable, all ones (-1) are null."""
+    """Fill a fixed-width column from the rows; in a nullable column, all ones (-1) become null."""
     cdef uint8_t* values = buffer_of(chunk, width * <size_t>n)
     cdef uint8_t* validity = buffer_of(chunk, <size_t>(n + 7) >> 3)
     cdef int64_t i, minus_one = -1
@@ -280,7 +280,7 @@ cdef bint bits_of(chunk_data* chunk, array_data* a, const uint8_t* at, int64_t n
 
 
 cdef bint texts_of(chunk_data* chunk, array_data* a, const header_row* rows, int64_t n) noexcept nogil:
-    """Return the names of the codecs as a string column."""
+    """Fill a string column with the names of the codecs."""
     cdef int32_t* ends = <int32_t*>buffer_of(chunk, 4 * <size_t>(n + 1))
     cdef char* text = <char*>buffer_of(chunk, sizeof(rows[0].compression_type) * <size_t>n)
     cdef const char* name
@@ -318,16 +318,16 @@ def headers_table(headers):
 
 
 def batch_table(data, *, complete=False, codecs=None):
-    """Return the headers of all entries of a record set, one row per batch; nothing is decompressed, no CRC compared.
+    """Return the headers of all entries of a record set, one row per batch, without decompression or CRC checks.
 
     Parameters
     ----------
     data : bytes-like
         Record set.
     complete : bool
-        A truncated last entry is a CorruptRecordError. If False, it is omitted; `trailing_bytes` has its size.
+        A truncated last entry raises CorruptRecordError. If False, it is omitted; `trailing_bytes` has its size.
     codecs : CodecRegistry | None
-        Codec plug-ins in addition to Kafka's, whose names are shown if they have at most 15 characters. Others are
+        Codec plug-ins in addition to Kafka's; names of up to 15 characters are shown. Other plug-ins are
         ``pluggable``; `Batch.plugin_name` has the name of each.
 
     Returns
@@ -335,14 +335,14 @@ def batch_table(data, *, complete=False, codecs=None):
     BatchTable
         An Arrow producer (``pyarrow.table(t)``, ``polars.DataFrame(t)``) and a NumPy structured array
         (``t.to_numpy()``). Columns: position, size (bytes), magic, compressionType, attributes, baseOffset (of a
-        v0/v1 wrapper: its last offset, the only one in the header), lastOffset, recordsCount (null for a
+        v0/v1 wrapper: its last offset, the only offset in the header), lastOffset, recordsCount (null for a
         wrapper), baseTimestamp, maxTimestamp (ms), timestampType, partitionLeaderEpoch, producerId,
         producerEpoch, baseSequence, isTransactional, isControl, hasDeleteHorizon, crc.
 
     Raises
     ------
     CorruptRecordError
-        An impossible size, or a magic that is not 0, 1 or 2; with complete=True also a truncated last entry.
+        A size is impossible, or a magic is not 0, 1 or 2; with complete=True, also a truncated last entry.
 
     Examples
     --------
