@@ -1,4 +1,4 @@
-/* One entry of a record set by its header alone: a v2 batch, or a v0/v1 message (plain or wrapper).
+/* One entry of a record set, from its header alone: a v2 batch, or a v0/v1 message (plain or wrapper).
  *
  *  offset  0        8       12                  16     17
  *  v2      baseOffset batchLength partitionLeaderEpoch magic  crc attributes lastOffsetDelta baseTimestamp
@@ -16,7 +16,7 @@
 #include "status.h"
 
 enum {
-    RP_LOG_OVERHEAD = 12,   /* offset and size, before what `size` counts */
+    RP_LOG_OVERHEAD = 12,   /* offset and size, which `size` does not count */
     RP_SIZE_OFFSET = 8,
     RP_MAGIC_OFFSET = 16,
     RP_ENTRY_PREFIX = 17,   /* up to and including the magic */
@@ -32,7 +32,7 @@ enum {
     RP_PRODUCER_EPOCH_OFFSET = 51,
     RP_BASE_SEQUENCE_OFFSET = 53,
     RP_RECORDS_COUNT_OFFSET = 57,
-    RP_PLUGIN_NAME_OFFSET = 61,  /* of its length byte, where the codec is RP_PLUGGABLE */
+    RP_PLUGIN_NAME_OFFSET = 61,  /* of the name's length byte, if the codec is RP_PLUGGABLE */
     RP_PLUGIN_NAME_MAX = 127,
 
     RP_MESSAGE_CRC_OFFSET = 12,
@@ -52,16 +52,16 @@ enum { RP_NONE = 0, RP_GZIP = 1, RP_SNAPPY = 2, RP_LZ4 = 3, RP_ZSTD = 4, RP_PLUG
 
 typedef struct rp_batch {
     int64_t position;           /* of the entry in its buffer */
-    int64_t size;               /* of the whole entry, the first 12 bytes included */
-    int64_t base_offset;        /* v0/v1: the entry's offset, which is the last one of a wrapper */
-    int64_t base_timestamp;     /* v2, or the delete horizon; v1: the message's timestamp; v0: -1 */
-    int64_t max_timestamp;      /* v0/v1: the message's */
-    int64_t producer_id;        /* this and all below: v2 only, else -1 or 0 */
+    int64_t size;               /* of the whole entry, including the first 12 bytes */
+    int64_t base_offset;        /* v0/v1: the entry's offset, which is the last offset of a wrapper */
+    int64_t base_timestamp;     /* v2: or the delete horizon; v1: the message's timestamp; v0: -1 */
+    int64_t max_timestamp;      /* v0/v1: the message's timestamp */
+    int64_t producer_id;        /* v2 only, as are the epochs, the delta and the sequence; else -1 or 0 */
     uint32_t crc;
     int32_t partition_leader_epoch;
     int32_t last_offset_delta;
     int32_t base_sequence;
-    int32_t records_count;      /* -1 where it is unknown: a v0/v1 wrapper */
+    int32_t records_count;      /* -1 if it is unknown: a v0/v1 wrapper */
     int16_t attributes;         /* as stored, sign-extended for v0/v1 */
     int16_t producer_epoch;
     int8_t magic;
@@ -74,7 +74,7 @@ static inline int rp_batch_timestamp_type(const rp_batch *b) {
     return b->magic == 0 ? -1 : (b->attributes & RP_LOG_APPEND_TIME) != 0;
 }
 /* Sequences wrap from 2^31-1 to 0 (DefaultRecordBatch.incrementSequence). A negative n, which only a batch with a
- * negative lastOffsetDelta has, gives what Java's wrapping sums give. */
+ * negative lastOffsetDelta has, gives the same result as Java's wrapping sums. */
 static inline int32_t rp_sequence_add(int32_t sequence, int32_t n) {
     uint32_t sum = (uint32_t)sequence + (uint32_t)n;
     int32_t room = (int32_t)(INT32_MAX - (uint32_t)n);
@@ -82,13 +82,13 @@ static inline int32_t rp_sequence_add(int32_t sequence, int32_t n) {
 }
 
 /* Read the header of a whole v0/v1 message. A magic above 1, which only a message inside a wrapper can have, is read as 1,
- * as LegacyRecord does. So is a v1 message that is too short for its own fields: reading its record finds that. */
+ * as LegacyRecord does. A v1 message that is too short for its fields is read too: reading its record reports that. */
 static inline int rp_message_header_read(const uint8_t *data, int64_t size, int64_t position, rp_batch *b, rp_error *err) {
-    b->position = position; /* also for an entry that fails: going on after it needs its size */
+    b->position = position; /* also for an entry that fails: its size is needed to continue after it */
     b->size = size;
     if (size < RP_LOG_OVERHEAD + RP_MESSAGE_V0_OVERHEAD)
         return rp_fail(err, RP_MESSAGE_SIZE, 8, size - RP_LOG_OVERHEAD, RP_MESSAGE_V0_OVERHEAD);
-    rp_cursor c = rp_cursor_of(data, (size_t)size); /* the check above stands for all but the timestamp */
+    rp_cursor c = rp_cursor_of(data, (size_t)size); /* the check above covers all but the timestamp */
     b->base_offset = rp_read_be64(&c);
     rp_read_be32(&c);
     b->crc = (uint32_t)rp_read_be32(&c);
@@ -106,7 +106,7 @@ static inline int rp_message_header_read(const uint8_t *data, int64_t size, int6
 }
 
 /* Read the header of a complete entry of `size` bytes at data, whose magic is known to be good. Its fields have fixed
- * places: the cursor gives all of them at once. */
+ * places: the cursor returns all of them at once. */
 static inline int rp_batch_read(const uint8_t *data, int64_t size, int64_t position, rp_batch *b, rp_error *err) {
     rp_cursor c = rp_cursor_of(data, (size_t)size);
     const uint8_t *p = rp_read_bytes(&c, RP_ENTRY_PREFIX);
@@ -130,8 +130,8 @@ static inline int rp_batch_read(const uint8_t *data, int64_t size, int64_t posit
     return RP_OK;
 }
 
-/* The next complete entry at `position` of a record set in memory; errors count from there. RP_END at the end and at a
- * cut last entry, in the order of tests of ByteBufferLogInputStream. `data` may be NULL where size is 0. */
+/* Read the next complete entry, at `position` of a record set in memory; errors count from there. RP_END at the end and
+ * at a truncated last entry; the tests have the order of ByteBufferLogInputStream. `data` may be NULL if size is 0. */
 static inline int rp_batch_next(const uint8_t *data, int64_t size, int64_t position, int64_t max_size, rp_batch *b,
                                 rp_error *err) {
     const uint8_t *at = position ? data + position : data;
@@ -154,7 +154,7 @@ static inline int rp_plugin_name_char(uint8_t c) {
     return (c >= '-' && c <= ':') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '$';
 }
 
-/* Check the name of the codec in a whole v2 entry of RP_PLUGGABLE: after the header comes its length, then its
+/* Check the name of the codec in a whole v2 entry of RP_PLUGGABLE: after the header come the name's length and
  * characters (KIP-984). The payload begins after them. */
 static inline int rp_plugin_name(const uint8_t *entry, int64_t size, const uint8_t **name, int *length, rp_error *err) {
     rp_cursor c = rp_cursor_of(entry, (size_t)size);

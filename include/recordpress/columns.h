@@ -1,7 +1,7 @@
 /* Records -> columns: one pass over the records of a batch into Arrow buffers, no allocation, no Python.
  *
- * The caller has made room: `rows` more rows in every asked column, and as many bytes as the records take
- * (plus RP_COPY_STEP of margin) in every binary one. A column that is not wanted is NULL.
+ * The caller has reserved room: for `rows` more rows in every requested column, and for as many bytes as the records
+ * take (plus a margin of RP_COPY_STEP) in every binary column. A column that is not requested is NULL.
  */
 #ifndef RECORDPRESS_COLUMNS_H
 #define RECORDPRESS_COLUMNS_H
@@ -11,12 +11,12 @@
 
 /* Values are copied in fixed steps of up to this many bytes if source and target have room: a loop over the length
  * mispredicts once per record, which costs more than copying too many bytes. Keys and values of most topics are below
- * 256 bytes; longer ones are worth a loop. It must not exceed PADDING (recordpress/_buffers.pxd), which is
+ * 256 bytes; longer values are worth a loop. It must not exceed PADDING (recordpress/_buffers.pxd), which is
  * the room after every pooled buffer. */
 enum { RP_COPY_STEP = 256 };
 
-/* How far ahead of the records the source is prefetched: the next of many small batches comes from memory while this
- * one is gathered (400 batches of 25 kB take 10 % less time). A prefetch never faults, wherever it points. */
+/* How far ahead of the records the source is prefetched: the next of many small batches is loaded from memory while
+ * this batch is gathered (400 batches of 25 kB take 10 % less time). A prefetch never faults, wherever it points. */
 enum { RP_PREFETCH = 28 << 10 };
 
 /* Layouts of a binary column: Arrow's binary, large_binary and binary_view. */
@@ -36,7 +36,7 @@ typedef struct rp_view {
 } rp_view;
 
 typedef struct rp_binary {
-    void *rows;        /* int32_t or int64_t ends (one more than rows, the first is set), or rp_view; NULL: not asked */
+    void *rows;        /* int32_t or int64_t ends (rows + 1, the first is set), or rp_view; NULL: not requested */
     uint8_t *data;     /* RP_BINARY and RP_LARGE_BINARY */
     int64_t used;      /* bytes in data, or that views refer to */
     uint8_t *validity; /* all ones from the start: only nulls cost */
@@ -47,11 +47,11 @@ typedef struct rp_columns {
     int64_t rows;
     int64_t *offset;
     int64_t *timestamp;
-    int64_t untimed; /* rows whose timestamp is -1: they have none */
+    int64_t untimed; /* rows without a timestamp (-1) */
     int32_t *sequence;
     rp_binary key;
     rp_binary value;
-    int64_t headers; /* of all records that were read, and their bytes: these have no column here */
+    int64_t headers; /* of all records that were read, and their bytes: headers have no column here */
     int64_t header_bytes;
 } rp_columns;
 
@@ -59,8 +59,8 @@ static inline __attribute__((always_inline)) void rp_copy32(uint8_t *to, const u
     for (int i = 0; i < blocks; i++) ((rp_block32 *)to)[i] = ((const rp_block32 *)from)[i];
 }
 
-/* `size` bytes with margins: both sides may be touched up to RP_COPY_STEP bytes where `readable` allows it. A constant
- * `is_short` says that it does, and that there are no more bytes than that. */
+/* Copy `size` bytes with margins: both sides may be touched up to RP_COPY_STEP bytes if `readable` allows it. A
+ * constant `is_short` states that it does, and that `size` is not larger. */
 static inline __attribute__((always_inline)) void rp_copy_padded(uint8_t *to, const uint8_t *from, size_t size, int is_short,
                                                                  const uint8_t *readable) {
     if (!is_short && RP_UNLIKELY((size_t)(readable - from) < RP_COPY_STEP || size > RP_COPY_STEP)) {
@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) void rp_copy_padded(uint8_t *to, co
     }
 }
 
-/* Up to 12 bytes into a view, zeros after them. */
+/* Copy up to 12 bytes into a view, followed by zeros. */
 static inline __attribute__((always_inline)) void rp_copy_inlined(uint8_t *to, const uint8_t *from, unsigned size,
                                                                   const uint8_t *readable) {
     if (RP_UNLIKELY(readable - from < 12)) {
@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) void rp_emit_binary(rp_binary *b, i
     else ((int64_t *)b->rows)[row + 1] = b->used;
 }
 
-/* One record into every wanted column, unless a bound of the source excludes it. */
+/* Write one record into every requested column, unless a bound of the source excludes it. */
 static inline __attribute__((always_inline)) void rp_emit(rp_columns *c, int layout, int is_short, const rp_source *s,
                                                           const rp_record *r) {
     if (RP_UNLIKELY(s->filtered) && (r->offset < s->first_offset || r->offset > s->last_offset ||
@@ -138,8 +138,8 @@ static inline void rp_count_untimed(rp_columns *c, int64_t first) {
         for (int64_t row = first; row < c->rows; row++) c->untimed += c->timestamp[row] == -1;
 }
 
-/* Whether a call wants what most do: all columns but sequences, all records, and the timestamps in the records. Only
- * then does one check find a record whose key and value are both short. */
+/* Whether a call is usual: for all columns except sequences, all records, and the timestamps in the records. Only then
+ * does one check find a record whose key and value are both short. */
 static inline int rp_is_usual(const rp_columns *c, const rp_source *s) {
     return c->offset && c->timestamp && c->key.rows && c->value.rows && !c->sequence && !s->filtered && !s->log_append_time;
 }
@@ -148,7 +148,7 @@ static inline __attribute__((always_inline)) int rp_gather_layout(rp_columns *co
                                                                   const rp_source *source, rp_error *err) {
     rp_columns c = *columns; /* locals: the compiler keeps them in registers, byte stores cannot alias them */
     rp_source s = *source;
-    if (is_usual) { /* the compiler leaves out what it then knows: small records take 6 % less time */
+    if (is_usual) { /* the compiler omits tests with a known result: small records take 6 % less time */
         c.sequence = NULL;
         s.filtered = s.log_append_time = 0;
         if (!c.offset || !c.timestamp || !c.key.rows || !c.value.rows) __builtin_unreachable();
@@ -156,15 +156,15 @@ static inline __attribute__((always_inline)) int rp_gather_layout(rp_columns *co
     rp_cursor cur = {s.start, s.end};
     rp_record r;
     int status = RP_OK;
-    /* after decompressed records there is their padding, after others the next batch: an eighth of the distance shows
-     * one from the other, as no padding is that long */
+    /* padding follows decompressed records, and the next batch follows others: an eighth of the distance distinguishes
+     * them, because no padding is that long */
     const int more_follows = layout != RP_BINARY_VIEW && s.readable - s.end > RP_PREFETCH / 8;
     const int64_t first = c.rows;
     int64_t signs = 0; /* of all timestamps */
     for (int64_t i = 0; i < s.count; i++) {
         const uint8_t *at = cur.p;
         if (is_usual) c.rows = first + i; /* one counter for both */
-        if (RP_UNLIKELY(!rp_record_read(&cur, &r))) { /* rp_record_next, but that the copy of the source stays ours */
+        if (RP_UNLIKELY(!rp_record_read(&cur, &r))) { /* as rp_record_next, but the copy of the source stays local */
             status = rp_record_fail(source, at, (int32_t)i, err);
             break;
         }
@@ -208,7 +208,7 @@ static __attribute__((noinline, unused, target("avx2"))) int rp_gather_avx2(rp_c
 }
 #endif
 
-/* The records of a v2 batch into the wanted columns. */
+/* Gather the records of a v2 batch into the requested columns. */
 static inline int rp_gather(rp_columns *c, int layout, const rp_source *s, rp_error *err) {
 #ifdef __x86_64__
     if (rp_cpu_has(RP_CPU_AVX2)) return rp_gather_avx2(c, layout, s, err);
@@ -216,14 +216,14 @@ static inline int rp_gather(rp_columns *c, int layout, const rp_source *s, rp_er
     return rp_gather_baseline(c, layout, s, err);
 }
 
-/* The entries of a v0/v1 wrapper, or the one entry of a plain message. */
+/* Gather the entries of a v0/v1 wrapper, or the only entry of a plain message. */
 static __attribute__((noinline, unused)) int rp_gather_messages(rp_columns *c, int layout, const rp_source *s, rp_error *err) {
     rp_cursor cur = {s->start, s->end};
     rp_record r;
     rp_batch b;
     const int64_t first = c->rows;
     int status = RP_OK;
-    /* there is room for `count` rows and no more, even if another thread changes the bytes */
+    /* the room is for `count` rows and no more, even if another thread changes the bytes */
     for (int32_t i = 0; i < s->count; i++) {
         status = rp_message_next(s, &cur, &b, &r, err);
         if (status) break;

@@ -1,6 +1,6 @@
-/* Features of an x86_64 processor for which functions are compiled here, and whose registers the system keeps.
+/* Features of an x86_64 processor for which functions are compiled here, and whose registers the system saves.
  *
- * __builtin_cpu_supports would ask the runtime library of the compiler, and zig's denies every feature.
+ * __builtin_cpu_supports would call the compiler's runtime library, and zig's library denies every feature.
  * Sources: Intel's Software Developer's Manual, CPUID in volume 2 and XGETBV with XCR0 in volume 1, 13.3.
  */
 #ifndef RECORDPRESS_CPU_H
@@ -37,10 +37,10 @@ static inline unsigned rp_cpu_ask(void) {
     return found;
 }
 
-/* What was found: weak, so that all includers in a shared object have one, as C++ has it for inline variables. */
+/* The features found: weak, so that all includers in a shared object share one variable, as C++'s inline variables. */
 __attribute__((weak, visibility("hidden"))) unsigned rp_cpu_known;
 
-/* Whether there are all of these. It asks once: under a hypervisor CPUID takes a microsecond or more. */
+/* Whether the CPU has all of `wanted`. CPUID runs once: under a hypervisor it takes a microsecond or more. */
 static inline int rp_cpu_has(unsigned wanted) {
     unsigned found = __atomic_load_n(&rp_cpu_known, __ATOMIC_RELAXED);
     if (!found) __atomic_store_n(&rp_cpu_known, found = rp_cpu_ask(), __ATOMIC_RELAXED);

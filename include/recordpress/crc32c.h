@@ -1,6 +1,6 @@
 /* CRC-32C (Castagnoli, RFC 3720 appendix B.4): the checksum of Kafka's record batches v2.
  *
- * One implementation for each kind of CPU; the best one is chosen when the library is loaded:
+ * One implementation for each kind of CPU; the best implementation is chosen when the library is loaded:
  *
  *   table    any CPU         eight bytes a step through tables (crc32c_table.h)
  *   sse42    x86_64          three lanes of the crc32 instruction, joined by PCLMULQDQ (crc32c_lanes.h)
@@ -16,8 +16,8 @@
  * None reads a byte outside of [p, p + n).
  *
  * The tables and the CPU's path are static, and filled when the library is loaded: include this header in one module
- * only (recordpress/checksum.pyx), which gives the functions to the others. They never change after that: a second
- * includer would compute the same checksums, and only waste its tables.
+ * only (recordpress/checksum.pyx), which provides the functions to other modules. The tables never change after that: a
+ * second includer would compute the same checksums, and only waste memory on its tables.
  */
 #ifndef RECORDPRESS_CRC32C_H
 #define RECORDPRESS_CRC32C_H
@@ -63,7 +63,7 @@ static inline uint32_t rp_crc32c(uint32_t crc, const uint8_t *p, size_t n) {
     return ~rp_crc32c_active->update(~crc, p, n);
 }
 
-/* The checksum of A then B from the checksums of A and B; B has n bytes. */
+/* The checksum of A followed by B, from the checksums of A and B; B has n bytes. */
 static inline uint32_t rp_crc32c_combine(uint32_t a, uint32_t b, uint64_t n) {
     return rp_crc32c_active->shifted(a, n) ^ b;
 }

@@ -1,7 +1,7 @@
 /* CRC-32C on x86_64 with VPCLMULQDQ: folding in wide registers, next to the lanes of crc32c_lanes.h. See crc32c.h.
  *
- * Folding moves a register's 128-bit parts ahead by a fixed number of bits, by two carry-less multiplications
- * each, and adds the data that is there. It does not use the crc32 instruction's unit, so for long messages
+ * Folding moves a register's 128-bit parts ahead by a fixed number of bits, with two carry-less multiplications
+ * per part, and adds the data at that place. It does not use the crc32 instruction's unit, so for long messages
  * both work at once: the first part of a block is folded, the rest goes through the lanes.
  *
  * The functions with wide registers are not inlined: in a function that also handles short messages, gcc moves
@@ -34,7 +34,7 @@ static const uint64_t rp_crc32c_ahead[17][2] = {
     [16] = {UINT64_C(0xe9a5d8be) << 32, UINT64_C(0x1426a815) << 32},
 };
 
-/* [3], [2], [1] and nothing: moves the parts of a 512-bit register to the place of its last one. */
+/* [3], [2], [1] and nothing: moves the parts of a 512-bit register to the place of its last part. */
 static const uint64_t rp_crc32c_ahead_parts[8] = {
     UINT64_C(0xa46ef4aa) << 32, UINT64_C(0x6051243f) << 32, UINT64_C(0x33ccbbbc) << 32, UINT64_C(0xa2158b34) << 32,
     UINT64_C(0x3743f7bd) << 32, UINT64_C(0x3171d430) << 32,
@@ -57,7 +57,7 @@ RP_LANES static inline uint32_t rp_crc32c_of_128(__m128i v) {
 
 enum {
     RP_AVX2_FROM = 2048,  /* below, the join costs more than folding gains */
-    RP_AVX2_WORDS = 5,    /* a step and lane: keeps both units busy where the multiplier needs two cycles */
+    RP_AVX2_WORDS = 5,    /* per step and lane: keeps both units busy if the multiplier needs two cycles */
     RP_AVX2_STEP = 128 + 24 * RP_AVX2_WORDS
 };
 
@@ -107,10 +107,10 @@ RP_LANES static inline uint32_t rp_crc32c_avx2(uint32_t crc, const uint8_t *p, s
     RP_XOR3_512(_mm512_clmulepi64_epi128(v, ahead, 0x00), _mm512_clmulepi64_epi128(v, ahead, 0x11), next)
 
 enum {
-    RP_AVX512_FROM = 128,        /* below, so does this one */
+    RP_AVX512_FROM = 128,        /* below, the same */
     RP_AVX512_STEPS_FROM = 6144, /* below, folding alone is as fast */
-    /* A step and lane. Where the multiplier takes a 512-bit word every second cycle (Zen 5) 5 words are 12 %
-     * faster; where it takes one every cycle (Intel) the lanes would then be slower than folding alone. */
+    /* Per step and lane. If the multiplier takes a 512-bit word every second cycle (Zen 5), 5 words are 12 %
+     * faster; if it takes a word every cycle (Intel), the lanes would then be slower than folding alone. */
     RP_AVX512_WORDS = 3,
     RP_AVX512_STEP = 256 + 24 * RP_AVX512_WORDS,
     RP_AVX512_PREFETCH = 4096 /* chosen, not measured */
@@ -120,11 +120,11 @@ static inline int rp_crc32c_avx512_supported(void) {
     return rp_crc32c_avx2_supported() && rp_cpu_has(RP_CPU_AVX512);
 }
 
-/* Four registers in a row, moved to the last one's place and added. */
+/* Four consecutive registers, moved to the place of the last register and added. */
 #define RP_JOIN_512(a, b, c, d) \
     RP_FOLD_512(a, RP_AHEAD_512(12), RP_FOLD_512(b, RP_AHEAD_512(8), RP_FOLD_512(c, RP_AHEAD_512(4), d)))
 
-/* The remainder of a register: its four parts are moved to the last one's place and added. */
+/* The remainder of a register: its four parts are moved to the place of the last part and added. */
 __attribute__((target(RP_TARGET_AVX512))) static inline uint32_t rp_crc32c_of_512(__m512i v) {
     v = RP_FOLD_512(v, RP_LOAD_512(rp_crc32c_ahead_parts), _mm512_maskz_mov_epi64(0xC0, v));
     __m256i half = _mm256_xor_si256(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
@@ -142,8 +142,8 @@ static const uint8_t rp_byte_index[64] = {
 __attribute__((noinline, target(RP_TARGET_AVX512)))
 static uint32_t rp_crc32c_fold_avx512(uint32_t crc, const uint8_t *p, size_t n) {
     const __m512i ahead = RP_AHEAD_512(4), ahead4 = RP_AHEAD_512(16);
-    /* What is over whole registers comes first, at the end of one that starts with zeros: zeros before a message do not
-     * change its state. It has at least 4 bytes, so that all of the state before the message fits into it. */
+    /* The bytes beyond whole registers come first, at the end of a register that starts with zeros: zeros before a
+     * message do not change its state. They are at least 4, so that all of the state before the message fits there. */
     size_t over = ((n - 4) & 63) + 4;
     __m512i v = _mm512_xor_si512(RP_LOAD_512(p), _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)crc)));
     if (over != 64) {
@@ -153,7 +153,7 @@ static uint32_t rp_crc32c_fold_avx512(uint32_t crc, const uint8_t *p, size_t n) 
     p += over;
     n -= over;
     for (; n & 192; p += 64, n -= 64) v = RP_FOLD_512(v, ahead, RP_LOAD_512(p));
-    if (n) {   /* four at a time, since a multiplication's result takes longer than four multiplications */
+    if (n) {   /* four at a time, because a multiplication's result takes longer than four multiplications */
         __m512i a = RP_FOLD_512(v, ahead, RP_LOAD_512(p));
         __m512i b = RP_LOAD_512(p + 64), c = RP_LOAD_512(p + 128), d = RP_LOAD_512(p + 192);
         while (n -= 256) {
@@ -178,7 +178,7 @@ static uint32_t rp_crc32c_steps_avx512(uint32_t crc, const uint8_t *p, size_t st
         for (int i = 0; i < RP_AVX512_WORDS; i++) rp_lanes_step(&lanes);
         if (--steps == 0) break;
         p += 256;
-        /* The CPU's prefetcher follows four streams less well than one: a quarter more for uncached data. */
+        /* The CPU's prefetcher follows four streams less well than one: uncached data is a quarter faster. */
         const char *later = (const char *)((uintptr_t)p + RP_AVX512_PREFETCH);
         for (int i = 0; i < 256; i += 64) _mm_prefetch(later + i, _MM_HINT_T0);
         a = RP_FOLD_512(a, ahead, RP_LOAD_512(p));

@@ -30,7 +30,7 @@ static inline int rp_crc32c_lanes_supported(void) {
     return rp_cpu_has(RP_CPU_CRC32);
 }
 
-/* In and out as 64 bits, as the instruction has it: a cast to 32 would cost an instruction more for each word. */
+/* Input and output have 64 bits, as in the instruction: a cast to 32 would cost one more instruction for each word. */
 RP_LANES static inline uint64_t rp_crc32c_8(uint64_t crc, uint64_t v) { return _mm_crc32_u64(crc, v); }
 RP_LANES static inline uint32_t rp_crc32c_4(uint32_t crc, uint32_t v) { return _mm_crc32_u32(crc, v); }
 RP_LANES static inline uint32_t rp_crc32c_2(uint32_t crc, uint16_t v) { return _mm_crc32_u16(crc, v); }
@@ -101,14 +101,14 @@ RP_LANES static inline uint32_t rp_crc32c_serial(uint32_t crc, const uint8_t *p,
     return n & 1 ? rp_crc32c_1(crc, *p) : crc;
 }
 
-/* Three lanes of `size` bytes, one after the other, from `p` on. */
+/* Three consecutive lanes of `size` bytes, starting at `p`. */
 typedef struct rp_lanes {
     const uint8_t *p;
     size_t size;
     uint64_t a, b, c;
 } rp_lanes;
 
-/* The next word of each lane. */
+/* Process the next word of each lane. */
 RP_LANES static inline void rp_lanes_step(rp_lanes *lanes) {
     lanes->a = rp_crc32c_8(lanes->a, rp_load_le64(lanes->p));
     lanes->b = rp_crc32c_8(lanes->b, rp_load_le64(lanes->p + lanes->size));
@@ -116,7 +116,7 @@ RP_LANES static inline void rp_lanes_step(rp_lanes *lanes) {
     lanes->p += 8;
 }
 
-/* The state after the third lane; `crc` is the state before the first one. */
+/* The state after the third lane; `crc` is the state before the first lane. */
 RP_LANES static inline uint32_t rp_lanes_join(const rp_lanes *lanes, uint32_t crc) {
     uint64_t moved = rp_clmul(crc, rp_crc32c_power(3 * lanes->size))
                    ^ rp_clmul((uint32_t)lanes->a, rp_crc32c_power(2 * lanes->size))

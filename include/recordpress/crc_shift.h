@@ -1,11 +1,11 @@
 /* The effect of bytes after a message on its checksum: multiplication by x^(8n) modulo the polynomial.
  *
- * A CRC is the remainder of the message as a polynomial over GF(2), so it is linear: n more bytes multiply what
- * the earlier ones left by x^(8n). From this follow combine (the checksum of A then B from the checksums of A and B)
+ * A CRC is the remainder of the message as a polynomial over GF(2), so it is linear: n more bytes multiply the
+ * earlier remainder by x^(8n). This allows combine (the checksum of A followed by B, from the checksums of A and B)
  * and patch (the checksum after a field changed) without reading the messages.
  *
- * Checksums are reflected: bit 31 is the coefficient of x^0. Products carry a factor of x^33, which is what a
- * carry-less multiplication followed by the CPU's CRC instruction gives (one x because the product of two
+ * Checksums are reflected: bit 31 is the coefficient of x^0. Products carry a factor of x^33, as after a
+ * carry-less multiplication followed by the CPU's CRC instruction (one x because the product of two
  * reflected words is one bit short of 64, x^32 because the instruction appends 32 bits); the factors here
  * carry x^-33 to make up for it.
  */
@@ -34,14 +34,14 @@ static inline uint32_t rp_crc_multiply(uint32_t poly, uint32_t a, uint32_t b) {
     return product;
 }
 
-/* a * step * x^33, where times[k] is that of bit k: far faster than rp_crc_multiply for many a. */
+/* a * step * x^33, where times[k] is the product for bit k: far faster than rp_crc_multiply for many a. */
 static inline uint32_t rp_crc_step(const uint32_t times[32], uint32_t a) {
     uint32_t product = 0;
     for (int k = 0; k < 32; k++) product ^= times[k] & -(a >> k & 1);
     return product;
 }
 
-/* Importing the package runs this, twice. */
+/* Importing the package runs this twice. */
 static inline void rp_crc_shift_init(rp_crc_shift *shift, uint32_t poly, uint32_t order) {
     uint32_t times[32], one = UINT32_C(1) << 31;
     shift->poly = poly;

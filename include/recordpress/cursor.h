@@ -1,7 +1,7 @@
 /* The bounded read cursor: entries, their headers and their records are read through it. Codec framing is not: its
  * lengths come block by block, and each load (endian.h) follows a check of the bytes that are left.
  *
- * Once a read goes wrong the cursor stays failed (every later read gives 0), so that a decoder is
+ * Once a read fails, the cursor stays failed (every later read returns 0), so that a decoder is
  * straight-line code with one check of rp_cursor_ok at its end.
  */
 #ifndef RECORDPRESS_CURSOR_H
@@ -31,7 +31,7 @@ static inline int rp_cursor_ok(const rp_cursor *c) { return c->p != NULL; }
 static inline size_t rp_cursor_left(const rp_cursor *c) { return (size_t)(c->end - c->p); }
 static inline void rp_cursor_fail(rp_cursor *c) { c->p = c->end = NULL; }
 
-/* The next size bytes, or NULL. The sum is one of integers, because a failed cursor may be asked for 0 bytes. */
+/* Return the next `size` bytes, or NULL. The sum is one of integers, because a failed cursor may read 0 bytes. */
 static inline const uint8_t *rp_read_bytes(rp_cursor *c, size_t size) {
     const uint8_t *at = c->p;
     if (RP_UNLIKELY(size > rp_cursor_left(c))) {
@@ -59,7 +59,7 @@ static inline int64_t rp_read_be64(rp_cursor *c) {
 }
 
 /* The general varint reader, out of the hot path. `max` is RP_VARINT_MAX or RP_VARLONG_MAX. It takes
- * and gives pointers by value, so that the caller's cursor can live in registers. */
+ * and returns pointers by value, so that the caller's cursor can live in registers. */
 typedef struct rp_varint_read {
     uint64_t value;
     const uint8_t *p; /* after the varint, NULL if it is too long or truncated */

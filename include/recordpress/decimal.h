@@ -7,7 +7,7 @@
 
 #include "recordpress/endian.h"
 
-enum { RP_DECIMAL_ROOM = 25 }; /* bytes that rp_decimal may write to: a sign, and three times eight */
+enum { RP_DECIMAL_ROOM = 25 }; /* bytes that rp_decimal may write: a sign, and three times eight digits */
 
 /* The eight digits of a number below 10^8, the first in the lowest byte. The number is halved into lanes of four, two
  * and one digits; lanes are divided by 100 and 10 at once, by multiplication. */
@@ -19,7 +19,7 @@ static inline uint64_t rp_eight_digits(uint32_t value) {
     return tops | (x - 10 * tops) << 8;
 }
 
-/* Writes a number below 10^8 without leading zeros; returns its digits. Eight bytes are written. */
+/* Writes a number below 10^8 without leading zeros; returns its number of digits. Eight bytes are written. */
 static inline size_t rp_decimal_first(uint8_t *to, uint32_t value) {
     uint64_t digits = rp_eight_digits(value);
     unsigned zeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) >> 3; /* the last digit is never omitted */
@@ -31,12 +31,12 @@ static inline void rp_decimal_rest(uint8_t *to, uint32_t value) {
     rp_store_le64(to, rp_eight_digits(value) | UINT64_C(0x3030303030303030));
 }
 
-/* Writes the number, and up to RP_DECIMAL_ROOM bytes in all; returns how many are the number's. */
+/* Writes the number, and up to RP_DECIMAL_ROOM bytes in all; returns the size of the number. */
 static inline size_t rp_decimal(uint8_t *to, int64_t number) {
     const uint32_t unit = 100000000;
     uint64_t value = number < 0 ? ~(uint64_t)number + 1 : (uint64_t)number;
     size_t n = 0;
-    if (value < 10 && number >= 0) { /* types, and the numbers of many partitions */
+    if (value < 10 && number >= 0) { /* timestamp types, and many partition numbers */
         to[0] = (uint8_t)('0' + value);
         return 1;
     }

@@ -1,10 +1,10 @@
 /* Shortening a deflate stream (RFC 1951) to fewer bytes of input, without compressing again.
  *
- * A stream is cut between two symbols: the bits before stay as they are, the end-of-block code of the block follows,
- * and the block becomes the last one. If a match goes over the place of the cut, a shorter one, or literals, replace
- * it where the block has codes for them.
+ * A stream is cut between two symbols: the bits before the cut do not change, the block's end-of-block code follows,
+ * and the block becomes the last block. If a match extends over the cut, a shorter match, or literals, replace it if
+ * the block has codes for them.
  *
- * The stream is this library's own, so it is sound; of any other bytes nothing is read or written out of bounds.
+ * The stream comes from this library, so it is valid; with other bytes, nothing is read or written out of bounds.
  */
 #ifndef RECORDPRESS_DEFLATE_CUT_H
 #define RECORDPRESS_DEFLATE_CUT_H
@@ -32,7 +32,7 @@ typedef struct {
     uint16_t table[1 << RP_DEFLATE_LONGEST]; /* by the next bits: symbol << 4 | bits of the code, or 0 */
     uint16_t codes[RP_DEFLATE_SYMBOLS];      /* first bit lowest, as they are written */
     uint8_t sizes[RP_DEFLATE_SYMBOLS];
-    int bits; /* of the longest */
+    int bits; /* of the longest code */
 } rp_huffman;
 
 /* Memory for a cut. It is too large for the stack. */
@@ -48,12 +48,12 @@ typedef struct {
 /* How a stream may end. */
 typedef struct {
     int64_t units;
-    size_t at;    /* the bits before this one stay */
-    size_t block; /* the bit that says whether the last block is the last */
+    size_t at;    /* the bits before this bit are kept */
+    size_t block; /* the bit that marks the block of the ending as the last */
     rp_deflate_bits tail;
 } rp_deflate_ending;
 
-/* A stream that is read, and its input, of which `unit` units have been passed. */
+/* A stream that is being read, and its input, of which `unit` units have been passed. */
 typedef struct {
     rp_deflate_cutter *codes;
     const uint8_t *data;
@@ -69,7 +69,7 @@ typedef struct {
     rp_deflate_ending found;
 } rp_deflate_reader;
 
-/* The next bits, at least 57 of them; zeros after the end. */
+/* Return the next bits, at least 57; zeros after the end. */
 static inline uint64_t rp_deflate_peek(const rp_deflate_reader *c) {
     uint8_t last[8] = {0};
     size_t byte = c->at >> 3;
@@ -99,7 +99,7 @@ static inline void rp_huffman_enter(rp_huffman *h, int symbol, uint32_t code) {
     for (; at >> h->bits == 0; at += (size_t)1 << size) h->table[at] = (uint16_t)(symbol << 4 | size);
 }
 
-/* The codes of `sizes` (section 3.2.2). False: there is no such code. */
+/* Build the codes of `sizes` (section 3.2.2); return false if there is no such code. */
 static inline bool rp_huffman_make(rp_huffman *h, int symbols) {
     uint32_t following[RP_DEFLATE_LONGEST + 2] = {0}, code = 0;
     h->bits = 0;
@@ -118,7 +118,7 @@ static inline bool rp_huffman_make(rp_huffman *h, int symbols) {
     return true;
 }
 
-/* -1: no code begins so. */
+/* Return the symbol of the next code; -1 if no code begins with these bits. */
 static inline int rp_huffman_symbol(const rp_huffman *h, uint64_t word, int *size) {
     uint16_t entry = h->table[word & (((uint64_t)1 << h->bits) - 1)];
     *size = entry & 15;
@@ -134,7 +134,7 @@ static inline bool rp_deflate_fixed(rp_deflate_cutter *c) {
     return rp_huffman_make(&c->symbols, RP_DEFLATE_SYMBOLS) && rp_huffman_make(&c->distances, RP_DEFLATE_DISTANCES);
 }
 
-/* The sizes of `count` codes, in the code of sizes. */
+/* Read the sizes of `count` codes, in the code of sizes. */
 static inline bool rp_deflate_sizes(rp_deflate_reader *c, uint8_t *sizes, int count) {
     int size;
     for (int i = 0; i < count;) {
@@ -158,7 +158,7 @@ static inline bool rp_deflate_sizes(rp_deflate_reader *c, uint8_t *sizes, int co
     return true;
 }
 
-/* The codes of a block (section 3.2.7). */
+/* Read the codes of a block (section 3.2.7). */
 static inline bool rp_deflate_dynamic(rp_deflate_reader *c) {
     static const uint8_t order[RP_DEFLATE_LENGTH_CODES] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                                            11, 4,  12, 3, 13, 2, 14, 1, 15};
@@ -191,7 +191,7 @@ static inline void rp_deflate_add(rp_deflate_bits *to, uint64_t value, int size)
     to->size += size;
 }
 
-/* False: the block has no code for it. */
+/* Append a symbol; return false if the block has no code for it. */
 static inline bool rp_deflate_add_symbol(rp_deflate_bits *to, const rp_huffman *h, int symbol) {
     if (h->sizes[symbol] == 0) return false;
     rp_deflate_add(to, h->codes[symbol], h->sizes[symbol]);
@@ -208,14 +208,14 @@ static inline bool rp_deflate_add_match(rp_deflate_bits *to, const rp_huffman *h
     return true;
 }
 
-/* One unit more may end with `tail` after the bit `at`, if that is short enough. */
+/* Note that one more unit may end with `tail` after the bit `at`, if that is short enough. */
 static inline void rp_deflate_note(rp_deflate_reader *c, size_t at, rp_deflate_bits tail) {
     c->unit++;
     if (rp_deflate_add_symbol(&tail, &c->codes->symbols, RP_DEFLATE_END) && at + (size_t)tail.size <= c->limit)
         c->found = (rp_deflate_ending){c->unit, at, c->block, tail};
 }
 
-/* Units that end in a match, whose code begins at the bit `at`. */
+/* Note the units that end in a match, whose code begins at the bit `at`. */
 static inline void rp_deflate_end_within(rp_deflate_reader *c, size_t at, size_t length, uint64_t distance,
                                          int distance_bits) {
     const rp_huffman *h = &c->codes->symbols;
@@ -235,7 +235,7 @@ static inline void rp_deflate_end_within(rp_deflate_reader *c, size_t at, size_t
     }
 }
 
-/* The length's symbol at the bit `at` was read. False: it cannot be. */
+/* Pass the match whose length symbol, at the bit `at`, was read; return false if the match is invalid. */
 static inline bool rp_deflate_pass_match(rp_deflate_reader *c, size_t at, int symbol) {
     int i = symbol - RP_DEFLATE_FIRST_LENGTH, size;
     if (i >= RP_DEFLATE_LENGTHS) return false;
@@ -250,7 +250,7 @@ static inline bool rp_deflate_pass_match(rp_deflate_reader *c, size_t at, int sy
     return true;
 }
 
-/* False at the end. */
+/* Pass the symbols of a block; return false at the end. */
 static inline bool rp_deflate_pass_block(rp_deflate_reader *c) {
     int size;
     while (c->at < c->limit && c->unit < c->n) {
@@ -277,7 +277,7 @@ static inline void rp_deflate_pass_stored(rp_deflate_reader *c) {
     while (c->unit < c->n && c->ends[c->unit] < c->position) c->unit++;
 }
 
-/* False at the end. */
+/* Pass a block of any kind; return false at the end. */
 static inline bool rp_deflate_pass_any(rp_deflate_reader *c) {
     c->block = c->at;
     bool last = rp_deflate_take(c, 1);
@@ -289,7 +289,7 @@ static inline bool rp_deflate_pass_any(rp_deflate_reader *c) {
     return false;
 }
 
-/* Returns the stream's size. */
+/* Write the shortened stream; return its size. */
 static inline size_t rp_deflate_write(const uint8_t *stream, const rp_deflate_ending *end, uint8_t *dst) {
     size_t whole = end->at >> 3, size = (end->at + (size_t)end->tail.size + 7) >> 3;
     int odd = end->at & 7;
@@ -301,8 +301,8 @@ static inline size_t rp_deflate_write(const uint8_t *stream, const rp_deflate_en
     return size;
 }
 
-/* Write to `dst` the start of a stream: as many of the n units of the input that end at `ends` as `limit` bytes hold.
- * Returns how many, 0 if none; `written` is the new size. `dst` has room for `limit`. */
+/* Write to `dst` the start of a stream: as many of the input's n units, which end at `ends`, as fit in `limit` bytes.
+ * Return their number, possibly 0; set `written` to the new size. `dst` has room for `limit`. */
 static inline int64_t rp_deflate_cut(rp_deflate_cutter *codes, const uint8_t *stream, size_t size, size_t limit,
                                      const uint8_t *input, const size_t *ends, int64_t n, uint8_t *dst,
                                      size_t *written) {

@@ -12,17 +12,17 @@
 #include "recordpress/endian.h"
 
 /* A high bit for each byte that is escaped or not ASCII: control characters, quote, backslash, 0x80 and above. A borrow
- * may set bits of bytes after such a byte, but of none before it. */
+ * may set bits of bytes after such a byte, but not of bytes before it. */
 static inline uint64_t rp_json_special(uint64_t x) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t control = x - 0x20 * ones, quote = (x ^ 0x22 * ones) - ones, backslash = (x ^ 0x5c * ones) - ones;
     return (x | control | quote | backslash) & 0x80 * ones;
 }
 
-/* The first special byte of eight, of which there is one. */
+/* The index of the first special byte of eight; at least one byte is special. */
 static inline size_t rp_json_first(uint64_t special) { return (unsigned)__builtin_ctzll(special) >> 3; }
 
-/* At most eight bytes, without a loop: the last four or eight overlap earlier ones. */
+/* Copy at most eight bytes, without a loop: the parts that are copied may overlap. */
 static inline size_t rp_json_copy_few(uint8_t *to, const uint8_t *from, size_t size) {
     uint64_t special, x;
     if (size >= 4) {
@@ -43,7 +43,7 @@ static inline size_t rp_json_copy_few(uint8_t *to, const uint8_t *from, size_t s
     return special ? rp_json_first(special) : size;
 }
 
-/* Copies bytes up to the first that is special; returns how many. `to` has room for `size` bytes, which may all be
+/* Copies bytes up to the first special byte; returns their number. `to` has room for `size` bytes, which may all be
  * written. */
 static inline size_t rp_json_copy(uint8_t *to, const uint8_t *from, size_t size) {
     size_t i = 0;

@@ -1,9 +1,9 @@
-/* The LZ4 frame header and its checksum byte HC: read, write, and exchange of Kafka's two variants.
+/* The LZ4 frame header and its checksum byte HC: reading, writing, and exchange of Kafka's two variants.
  *
  *   header    magic(4) | FLG | BD | [content size(8)] | [dictionary id(4)] | HC
  *
- * HC is the second byte of xxh32 over the descriptor (FLG to the end of the header, HC not counted).
- * Kafka's first clients hashed from the frame's magic on instead; magic 0 keeps that "broken" value
+ * HC is the second byte of xxh32 over the descriptor (FLG to the end of the header, without HC).
+ * Kafka's first clients hashed from the frame's magic instead; magic 0 keeps that "broken" value
  * (KAFKA-3160, KIP-57), so the two writers differ in this one byte.
  */
 #ifndef RECORDPRESS_LZ4_HEADER_H
@@ -60,12 +60,12 @@ static inline uint8_t rp_lz4_broken_hc(const uint8_t *frame, size_t header_size)
 
 typedef struct rp_lz4_frame {
     size_t header_size;
-    size_t block_max;       /* decoded bytes of a block, at most */
+    size_t block_max;       /* maximum decoded bytes of a block */
     uint8_t flags;          /* FLG */
 } rp_lz4_frame;
 
-/* Read a header as Kafka's Java reader does, with an error for each thing that it refuses. If check_hc is set, HC must
- * be that of magic 1 and 2; magic 0 takes any. */
+/* Read a header as Kafka's Java reader does, with an error for each rule that is broken. If check_hc is set, HC must
+ * be that of magic 1 and 2; magic 0 accepts any value. */
 static inline int rp_lz4_header_read(const uint8_t *p, size_t size, int check_hc, rp_lz4_frame *frame, rp_error *err) {
     if (size < 4) return rp_fail(err, RP_LZ4_SHORT, 0, 0, 0);
     uint32_t magic = rp_load_le32(p);
@@ -88,7 +88,7 @@ static inline int rp_lz4_header_read(const uint8_t *p, size_t size, int check_hc
     return RP_OK;
 }
 
-/* Kafka's header, 7 bytes. */
+/* Write Kafka's header, 7 bytes. */
 static inline void rp_lz4_header_write(uint8_t *p, int magic) {
     rp_store_le32(p, RP_LZ4_FRAME_MAGIC);
     p[4] = RP_LZ4_FLG;
@@ -96,7 +96,7 @@ static inline void rp_lz4_header_write(uint8_t *p, int magic) {
     p[6] = magic == 0 ? rp_lz4_broken_hc(p, RP_LZ4_HEADER_MIN) : rp_lz4_hc(p, RP_LZ4_HEADER_MIN);
 }
 
-/* Give the frame at p the HC of magic 1 and 2, or (broken) that of magic 0, in place. */
+/* Give the frame at p the HC of magic 1 and 2, or, if `broken`, the HC of magic 0, in place. */
 static inline int rp_lz4_header_set_hc(uint8_t *p, size_t size, int broken, rp_error *err) {
     rp_lz4_frame frame;
     int status = rp_lz4_header_read(p, size, 0, &frame, err);

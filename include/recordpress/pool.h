@@ -1,14 +1,14 @@
 /* Memory for results and scratch that keeps its pages.
  *
- * Fresh pages cost more than decoding: with malloc, which maps large blocks again and gives back the heap's top,
+ * Fresh pages cost more than decoding: with malloc, which maps large blocks again and returns the heap's top,
  * an lz4 batch of 1.2 MB decodes at 40 % of the speed that it has in memory touched before. So blocks of 64 KiB
- * and more come from a free list, last in first out, which keeps a bounded number of bytes. Smaller ones come
- * from malloc, which keeps those itself.
+ * and more come from a free list, last in first out, which keeps a bounded number of bytes. Smaller blocks
+ * come from malloc, which keeps them itself.
  *
  * The state is static, so that each includer has its own pool: include this header in one module only
- * (recordpress/_buffers.pyx), which hands the functions to the others. A pool passed in would have the same one
- * owner and cost each call an argument; an extern one would need an object file. Safe from any thread, without the GIL,
- * and across fork.
+ * (recordpress/_buffers.pyx), which provides the functions to other modules. A pool passed in would have the same one
+ * owner and cost each call an argument; an extern pool would need an object file. The functions are safe from any
+ * thread, without the GIL, and across fork.
  */
 #ifndef RECORDPRESS_POOL_H
 #define RECORDPRESS_POOL_H
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Smallest pooled block, as a power of two: 64 KiB. Under ASan malloc has them all, which guards their ends. */
+/* Smallest pooled block, as a power of two: 64 KiB. Under ASan, malloc provides all blocks, and guards their ends. */
 #ifndef RP_POOL_SMALLEST
 #ifdef __SANITIZE_ADDRESS__
 #define RP_POOL_SMALLEST 31
@@ -32,11 +32,11 @@ enum {
     RP_POOL_ALIGN = 64,         /* Arrow's recommended alignment */
     RP_POOL_MIN_SHIFT = RP_POOL_SMALLEST,
     RP_POOL_MAX_SHIFT = 32,
-    RP_POOL_STEPS = 4,          /* classes a doubling: at most 25 % of a block is slack, and untouched slack costs no page */
+    RP_POOL_STEPS = 4,          /* classes per doubling: at most 25 % of a block is slack, and untouched slack costs no page */
     RP_POOL_CLASSES = (RP_POOL_MAX_SHIFT - RP_POOL_MIN_SHIFT) * RP_POOL_STEPS + 1
 };
 
-/* Bytes kept for reuse; above it blocks go back to the system. 256 MiB holds the results of several
+/* Bytes kept for reuse; above this, blocks return to the system. 256 MiB holds the results of several
  * fetches of the default 50 MB. */
 #define RP_POOL_DEFAULT_KEEP ((size_t)256 << 20)
 
@@ -48,8 +48,8 @@ static struct {
     pthread_mutex_t lock;
     rp_pool_block *free_list[RP_POOL_CLASSES];
     size_t kept;      /* bytes in the free lists */
-    size_t keep;      /* their limit */
-    size_t in_use;    /* pooled bytes handed out */
+    size_t keep;      /* limit of `kept` */
+    size_t in_use;    /* pooled bytes in use */
 } rp_pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .keep = RP_POOL_DEFAULT_KEEP};
 
 static void rp_pool_lock(void) { pthread_mutex_lock(&rp_pool.lock); }
@@ -72,12 +72,12 @@ static int rp_pool_class(size_t size) {
     return (shift - RP_POOL_MIN_SHIFT) * RP_POOL_STEPS + steps;
 }
 
-/* At least *size bytes, aligned to 64; *size becomes the size of the block, which is needed to give it back. NULL if
- * there is no memory. */
+/* Take at least *size bytes, aligned to 64; set *size to the size of the block, which rp_pool_give needs. Return NULL
+ * if out of memory. */
 static void *rp_pool_take(size_t *size) {
     if (*size < (size_t)1 << RP_POOL_MIN_SHIFT) {
         *size = (*size + RP_POOL_ALIGN) & ~(size_t)(RP_POOL_ALIGN - 1);
-        /* rounded up to a pooled size it is a pooled block: by its size alone rp_pool_give knows whose it is */
+        /* a block rounded up to a pooled size is pooled: rp_pool_give knows a block's owner by its size alone */
         if (*size < (size_t)1 << RP_POOL_MIN_SHIFT) return aligned_alloc(RP_POOL_ALIGN, *size);
     }
     int cls = rp_pool_class(*size);
@@ -105,7 +105,7 @@ static void *rp_pool_take(size_t *size) {
     return NULL;
 }
 
-/* Give back a block with the size that rp_pool_take set. NULL is ignored. */
+/* Return a block to the pool, with the size that rp_pool_take set. NULL is ignored. */
 static void rp_pool_give(void *p, size_t size) {
     if (!p) return;
     int cls = rp_pool_class(size);
@@ -127,7 +127,7 @@ static void rp_pool_give(void *p, size_t size) {
     if (!keep) munmap(p, size);
 }
 
-/* What is handed out and what is kept, of one moment. */
+/* The bytes in use and the bytes kept, at one moment. */
 static void rp_pool_bytes(size_t *in_use, size_t *kept) {
     rp_pool_lock();
     *in_use = rp_pool.in_use;
@@ -135,7 +135,7 @@ static void rp_pool_bytes(size_t *in_use, size_t *kept) {
     rp_pool_unlock();
 }
 
-/* Give every kept block back to the system; returns how many bytes. */
+/* Return every kept block to the system; return the number of bytes. */
 static size_t rp_pool_release(void) {
     rp_pool_block *all[RP_POOL_CLASSES];
     rp_pool_lock();

@@ -18,7 +18,7 @@ typedef struct rp_field {
     int64_t size; /* -1: null */
 } rp_field;
 
-/* One record, read or to be written: a record that was read can be written as it is. It points into others' bytes. */
+/* One record, read or to be written: a record that was read can be written as it is. It does not own its bytes. */
 typedef struct rp_record {
     int64_t offset;
     int64_t timestamp;    /* ms, -1: none */
@@ -26,10 +26,10 @@ typedef struct rp_record {
     rp_field value;
     rp_field headers;     /* headerCount and all headers, encoded; size 0: none */
     int32_t header_count; /* this and all below: set by reading; writing a record ignores them */
-    int32_t size;         /* bytes of the whole record, its length field (of minimal form) included */
+    int32_t size;         /* bytes of the whole record, including its length field (in minimal form) */
     int32_t sequence;     /* of an idempotent producer, -1: none */
     int8_t attributes;    /* writers write 0 in v2 (DefaultRecord.writeTo) */
-    int8_t timestamp_type; /* -1 none, 0 CreateTime, 1 LogAppendTime; the writer of a set may cut batches by it */
+    int8_t timestamp_type; /* -1 none, 0 CreateTime, 1 LogAppendTime; the writer of a set may begin batches by it */
 } rp_record;
 
 /* The place of one entry's records, and how their deltas become offsets and timestamps. */
@@ -41,13 +41,13 @@ typedef struct rp_source {
     int32_t view_buffer;
     int32_t count;             /* v2: records that the header declares; v0/v1: entries */
     int32_t base_sequence;     /* -1: none */
-    int32_t frame;             /* RP_IN_PAYLOAD or, decompressed, RP_IN_RECORDS: what `start` is for an error */
+    int32_t frame;             /* RP_IN_PAYLOAD or, decompressed, RP_IN_RECORDS: the frame of errors, at `start` */
     int64_t payload;           /* where the payload starts in the entry */
     int64_t base_offset;
     int64_t base_timestamp;
     int64_t append_time;       /* every record's timestamp if log_append_time */
     int log_append_time;
-    int filtered;              /* the four bounds below count; they are included */
+    int filtered;              /* the four bounds below apply; they are inclusive */
     int64_t first_offset, last_offset;
     int64_t first_timestamp, last_timestamp;
 } rp_source;
@@ -58,7 +58,7 @@ typedef struct rp_header {
     rp_field value;
 } rp_header;
 
-/* A nullable field: its length (any negative one is null) and its bytes. 0 if it does not fit. */
+/* Read a nullable field: its length (any negative length is null) and its bytes. Return 0 if it does not fit. */
 static inline __attribute__((always_inline)) int rp_read_field(rp_cursor *c, rp_field *f) {
     int64_t n = rp_read_varint(c);
     if (n < 0) {
@@ -89,7 +89,7 @@ static inline rp_cursor rp_headers_of(const rp_record *r) {
     return c;
 }
 
-/* Why a record could not be read: the checks of rp_record_read again, slowly and with the numbers. Positions
+/* Explain why a record could not be read: repeat the checks of rp_record_read, slowly and with the numbers. Positions
  * count from `start`, the first byte of the record data. */
 static __attribute__((noinline, cold, unused)) int rp_record_explain(const uint8_t *at, const uint8_t *end,
                                                                      const uint8_t *start, rp_error *err) {
@@ -133,7 +133,7 @@ static __attribute__((noinline, cold, unused)) int rp_record_explain(const uint8
     return rp_fail(err, RP_RECORD_FIELDS, at - start, r.p - c.p, length);
 }
 
-/* A varint of one or two bytes at p, which has two bytes to read; 0 for a longer one. */
+/* Read a varint of one or two bytes at p, where two bytes can be read; return 0 if it is longer. */
 static inline __attribute__((always_inline)) int rp_read_short(const uint8_t **p, uint64_t *value) {
     uint64_t b0 = (*p)[0], b1 = (*p)[1];
     if (RP_LIKELY(b0 < 0x80)) {
@@ -146,8 +146,8 @@ static inline __attribute__((always_inline)) int rp_read_short(const uint8_t **p
     return b1 < 0x80;
 }
 
-/* A varint of up to `most` <= 8 bytes at p, which has eight bytes to read; 0 for a longer one. Deltas of a few
- * seconds or thousands of records take three bytes: all lengths above two are decoded from one word. */
+/* Read a varint of up to `most` <= 8 bytes at p, where eight bytes can be read; return 0 if it is longer. Deltas of a
+ * few seconds or thousands of records take three bytes: all lengths above two are decoded from one word. */
 static inline __attribute__((always_inline)) int rp_read_word(const uint8_t **p, uint64_t *value, int most) {
     if (RP_LIKELY(rp_read_short(p, value))) return 1;
     *p -= 2;
@@ -163,8 +163,8 @@ static inline __attribute__((always_inline)) int rp_read_word(const uint8_t **p,
     return size <= most;
 }
 
-/* Any record at p: general, through cursors. Returns what is after it, NULL on failure. Not inlined, and its
- * arguments by value, so that the caller's cursor and record can live in registers. */
+/* Read any record at p, through cursors. Return the end of the record, NULL on failure. Not inlined, and with arguments
+ * by value, so that the caller's cursor and record can live in registers. */
 static __attribute__((noinline, unused)) const uint8_t *rp_record_read_any(const uint8_t *p, const uint8_t *end, rp_record *r) {
     rp_cursor c = {p, end};
     int64_t length = rp_read_varint(&c);
@@ -190,7 +190,7 @@ static __attribute__((noinline, unused)) const uint8_t *rp_record_read_any(const
 }
 
 /* Read the v2 record at the cursor, every length checked, every header walked; offset and timestamp are deltas.
- * On failure the cursor stays failed and 0 comes back: ask rp_record_explain.
+ * On failure, the cursor stays failed and 0 is returned: call rp_record_explain.
  *
  * Nearly every record has lengths of one or two bytes and no headers: these are read with a single check of the bytes
  * left, which halves the time. All others go to rp_record_read_any. */
@@ -211,7 +211,7 @@ static inline __attribute__((always_inline)) int rp_record_read(rp_cursor *c, rp
     r->key.size = size & 1 ? -1 : (int64_t)(size >> 1);
     r->key.data = size & 1 ? NULL : p;
     size = size & 1 ? 0 : size >> 1;
-    /* p may have passed the end of a record of few bytes: the sums below are negative then */
+    /* p may have passed the end of a short record: the differences below are then negative */
     if (RP_UNLIKELY((int64_t)size + 2 > end - p)) goto any;
     p += size;
     if (RP_UNLIKELY(!rp_read_short(&p, &size))) goto any;
@@ -222,7 +222,7 @@ static inline __attribute__((always_inline)) int rp_record_read(rp_cursor *c, rp
     r->header_count = 0;
     r->headers.data = end;
     r->headers.size = 0;
-    r->size = (int32_t)(length + 1 + (length > 63)); /* of a minimal length field, as below */
+    r->size = (int32_t)(length + 1 + (length > 63)); /* with a minimal length field, as above */
     c->p = end;
     return 1;
 any: {
@@ -249,7 +249,7 @@ static inline size_t rp_record_size(const rp_record *r, int64_t base_offset, int
     return body + rp_varlong_size((int64_t)body);
 }
 
-/* A nullable field of a v0/v1 message, the last of them if nothing is to follow it. */
+/* Read a nullable field of a v0/v1 message, after which `follows` further bytes must come. */
 static inline int rp_message_field_read(rp_cursor *c, int64_t follows, int status, const uint8_t *data, rp_field *f,
                                         rp_error *err) {
     int64_t n = rp_read_be32(c), left = (int64_t)rp_cursor_left(c) - follows;
@@ -269,7 +269,7 @@ static inline int rp_message_read(const uint8_t *data, int64_t size, int64_t pos
     int64_t least = RP_LOG_OVERHEAD + (b->magic ? RP_MESSAGE_V1_OVERHEAD : RP_MESSAGE_V0_OVERHEAD);
     if (size < least) return rp_fail(err, RP_MESSAGE_SIZE, 8, size - RP_LOG_OVERHEAD, least - RP_LOG_OVERHEAD);
     rp_cursor c = rp_cursor_of(data, (size_t)size);
-    rp_read_bytes(&c, (size_t)least - 8); /* up to keyLength: it and valueLength are there */
+    rp_read_bytes(&c, (size_t)least - 8); /* up to keyLength, which exists, as does valueLength */
     status = rp_message_field_read(&c, 4, RP_KEY_LENGTH, data, &r->key, err);
     if (!status) status = rp_message_field_read(&c, 0, RP_VALUE_LENGTH, data, &r->value, err);
     if (status) return status;
@@ -287,14 +287,14 @@ static inline int rp_message_read(const uint8_t *data, int64_t size, int64_t pos
 
 /* --- the records of a source, one after the other --- */
 
-/* The error, whose position counts from `at`, is one of the source. */
+/* Place an error, whose position counts from `at`, in the source. */
 static inline int rp_source_fail(const rp_source *s, const uint8_t *at, rp_error *err) {
     err->position += at - s->start;
     return rp_in_frame(err, s->frame, s->payload);
 }
 
-/* Why there is no record number `index` of `count` at `at`. It takes no rp_source, whose fields are then free to live
- * in registers. */
+/* Explain why record number `index` of `count` cannot be read at `at`. No rp_source is passed, so that its fields can
+ * live in registers. */
 static __attribute__((noinline, cold, unused)) int rp_record_wrong(const uint8_t *at, const uint8_t *end, int32_t index,
                                                                    int32_t count, rp_error *err) {
     return at == end ? rp_fail(err, RP_RECORDS_MISSING, 0, index, count) : rp_record_explain(at, end, at, err);
@@ -307,8 +307,8 @@ static __attribute__((noinline, cold, unused)) int rp_record_fail(const rp_sourc
     return status;
 }
 
-/* Give a record that was read the offset, timestamp and sequence that its deltas and the batch make. The sums wrap:
- * deltas from outside may be anything, as in Java. */
+/* Give a record that was read the offset, timestamp and sequence from its deltas and the batch. The sums wrap, as in
+ * Java: foreign deltas may have any value. */
 static inline __attribute__((always_inline)) void rp_record_place(const rp_source *s, rp_record *r) {
     r->sequence = s->base_sequence < 0 ? -1 : rp_sequence_add(s->base_sequence, (int32_t)r->offset);
     r->offset = (int64_t)((uint64_t)s->base_offset + (uint64_t)r->offset);
@@ -316,29 +316,29 @@ static inline __attribute__((always_inline)) void rp_record_place(const rp_sourc
     r->timestamp_type = (int8_t)s->log_append_time;
 }
 
-/* The v2 record number `index` at the cursor. */
+/* Read the v2 record number `index` at the cursor. */
 static inline __attribute__((always_inline)) int rp_record_next(const rp_source *s, rp_cursor *c, int32_t index,
                                                                 rp_record *r, rp_error *err) {
     const uint8_t *at = c->p;
     if (RP_UNLIKELY(!rp_record_read(c, r))) {
         int status = rp_record_fail(s, at, index, err);
-        if (status == RP_OK) __builtin_unreachable(); /* else the compiler takes r for unset where it is used */
+        if (status == RP_OK) __builtin_unreachable(); /* else the compiler assumes that r may be unset */
         return status;
     }
     rp_record_place(s, r);
     return RP_OK;
 }
 
-/* The size of the entry at a cursor, which stays there, its first 12 bytes included; 0: fewer than those are left. */
+/* The size of the entry at a cursor, which does not move, including its first 12 bytes; 0 if fewer than 12 are left. */
 static inline int64_t rp_entry_size(rp_cursor c) {
     if (rp_cursor_left(&c) < RP_LOG_OVERHEAD) return 0;
     rp_read_be64(&c);
     return (int64_t)rp_read_be32(&c) + RP_LOG_OVERHEAD;
 }
 
-/* The next entry of a v0/v1 wrapper, or the one entry of a plain message; `m` is its header, with the offset as
+/* Read the next entry of a v0/v1 wrapper, or the only entry of a plain message; `m` is its header, with the offset as
  * stored. RP_END at the end and at a truncated entry, which is dropped (AbstractLegacyRecordBatch.DataLogInputStream).
- * Of inner messages, only magic 1 gets timestamp type and append time of their wrapper (DeepRecordsIterator). */
+ * Only inner messages of magic 1 get the timestamp type and append time of their wrapper (DeepRecordsIterator). */
 static inline int rp_message_next(const rp_source *s, rp_cursor *c, rp_batch *m, rp_record *r, rp_error *err) {
     const uint8_t *at = c->p;
     int64_t size = rp_entry_size(*c);
@@ -369,7 +369,7 @@ static inline size_t rp_message_size(int magic, int64_t key_size, int64_t value_
 
 typedef uint8_t rp_block32 __attribute__((vector_size(32), aligned(1), may_alias));
 
-/* Copy the first and the last `half` bytes of a field of half to 2 * half bytes: all of them. */
+/* Copy the first and the last `half` bytes of a field of half to 2 * half bytes, and thus all of its bytes. */
 static inline __attribute__((always_inline)) void rp_copy_ends(uint8_t *to, const uint8_t *from, size_t size,
                                                                size_t half) {
     if (half < sizeof(rp_block32)) {
@@ -407,7 +407,7 @@ static inline __attribute__((always_inline)) void rp_copy_long(uint8_t *to, cons
     *(rp_block32 *)(end - block) = last;
 }
 
-/* Copy exactly `size` bytes: no byte around them is read or written. Fields of up to 256 bytes are two steps that
+/* Copy exactly `size` bytes: no byte around them is read or written. Fields of up to 256 bytes take two steps that
  * overlap, without the loop over the length that mispredicts once per field. */
 static inline __attribute__((always_inline)) void rp_copy(uint8_t *to, const uint8_t *from, size_t size) {
     if (size > 256) rp_copy_long(to, from, size);
@@ -498,7 +498,7 @@ static inline uint8_t *rp_message_write(uint8_t *p, const rp_record *r, int magi
 /* Bytes of a wrapper before its payload: an entry with a null key, and the length of the value. */
 static inline size_t rp_wrapper_size(int magic) { return rp_message_size(magic, -1, -1); }
 
-/* Write the wrapper of a compressed v0/v1 set, whose payload lies after it already, except for the CRC. */
+/* Write the wrapper of a compressed v0/v1 set, whose payload already follows it, except for the CRC. */
 static inline void rp_wrapper_write(uint8_t *p, int magic, int attributes, int64_t offset, int64_t timestamp,
                                     size_t payload) {
     const rp_record nulls = {.offset = offset, .timestamp = timestamp, .key = {NULL, -1}, .value = {NULL, -1}};

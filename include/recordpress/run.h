@@ -1,4 +1,4 @@
-/* A run of records -> the open v2 batch that has their predecessors: one loop, until a record needs a decision.
+/* Appends a run of records to the open v2 batch: one loop, until a record needs a decision.
  *
  * The records come from rows, or straight from the columns of an Arrow array, which takes a third less time.
  */
@@ -17,14 +17,14 @@ typedef struct rp_run {
 
 /* An Arrow column of bytes: binary or large_binary, or null in every row. */
 typedef struct rp_bytes_column {
-    const uint8_t *ends; /* of row 0 and on: int32_t, or int64_t if `wide`, at any address; NULL: all rows are null */
+    const uint8_t *ends; /* from row 0: int32_t, or int64_t if `wide`, at any address; NULL: all rows are null */
     const uint8_t *data;
     const uint8_t *validity; /* NULL: no row is null */
-    int64_t bit;             /* of row 0 there */
+    int64_t bit;             /* of row 0 in `validity` */
     int wide;
 } rp_bytes_column;
 
-/* What to write. */
+/* The rows to write. */
 typedef struct rp_rows {
     const rp_record *rows; /* NULL: the columns below, and no headers */
     rp_bytes_column key, value;
@@ -33,7 +33,7 @@ typedef struct rp_rows {
     int64_t first_offset;      /* of row 0 */
 } rp_rows;
 
-/* The bytes of a row; 0 where the array's offsets contradict each other, or it is larger than a field may be. */
+/* Find the bytes of a row; return 0 if the array's offsets contradict each other, or a field may not be as large. */
 static inline __attribute__((always_inline)) int rp_bytes_of(const rp_bytes_column *c, int64_t row, rp_field *f) {
     f->data = NULL;
     f->size = -1;
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) int rp_row_of(const rp_rows *rows, 
     return rp_bytes_of(&rows->key, row, &r->key) && rp_bytes_of(&rows->value, row, &r->value);
 }
 
-/* `columns` and `wide` are constants, so that the compiler makes a loop for each. */
+/* `columns` and `wide` are constants, so that the compiler builds a loop for each combination. */
 static inline __attribute__((always_inline)) int64_t rp_run_write_from(rp_run *run, const rp_rows *from, int columns,
                                                                        int wide, int64_t row, int64_t end, uint8_t **to,
                                                                        const uint8_t *limit) {
@@ -117,8 +117,8 @@ static __attribute__((noinline, unused, target("avx2"))) int64_t rp_run_write_av
 }
 #endif
 
-/* Write the rows from `row` to `end` at *to, which becomes the end of their bytes, up to the first that breaks a rule
- * of appending or may not fit before `limit`; returns its number. */
+/* Write the rows from `row` to `end` at *to, up to the first row that breaks a rule of appending or may not fit before
+ * `limit`; set *to to the end of their bytes, and return the number of that row. */
 static inline int64_t rp_run_write(rp_run *run, const rp_rows *rows, int64_t row, int64_t end, uint8_t **to,
                                    const uint8_t *limit) {
 #ifdef __x86_64__

@@ -1,4 +1,4 @@
-/* A v2 record as Kafka's brokers read it where they expect to keep a compressed batch: field by field, without its
+/* A v2 record as Kafka's brokers read it if they expect to keep a compressed batch: field by field, without its
  * key, value and headers, and without reading `length`.
  *
  * Source: org.apache.kafka.common.record.DefaultRecord.readPartiallyFrom (KAFKA-8106).
@@ -26,7 +26,7 @@ static inline int rp_skip_varint(rp_cursor *c, int max, int64_t *value) {
     return RP_SKIP_OK;
 }
 
-/* A nullable field, its size alone: -1 or any other negative one for null. */
+/* Skip a nullable field, and set `size` to its size; any negative size means null. */
 static inline int rp_skip_field(rp_cursor *c, int64_t *size) {
     int status = rp_skip_varint(c, RP_VARINT_MAX, size);
     if (status || *size < 0) return status;
@@ -48,8 +48,8 @@ static inline int rp_skip_headers(rp_cursor *c) {
     return RP_SKIP_OK;
 }
 
-/* Go on to after the record at the cursor. Of `r`, offset and timestamp (as deltas) and the sizes of key and value
- * are set. After an error the cursor is of no use. */
+/* Move past the record at the cursor; set the offset and timestamp (as deltas) and the sizes of key and value of `r`.
+ * After an error, the cursor is unusable. */
 static __attribute__((noinline, unused)) int rp_record_skip(rp_cursor *c, rp_record *r) {
     int64_t length;
     int status = rp_skip_varint(c, RP_VARINT_MAX, &length);
@@ -62,7 +62,7 @@ static __attribute__((noinline, unused)) int rp_record_skip(rp_cursor *c, rp_rec
     return status ? status : rp_skip_headers(c);
 }
 
-/* Why rp_record_read refused the record at p, as a reader that takes `length` bytes from a stream first notices. */
+/* Return the fault of a record that rp_record_read refused, as a reader that takes `length` bytes notices it first. */
 static inline int rp_record_fault(const uint8_t *p, const uint8_t *end) {
     rp_cursor c = {p, end};
     int64_t length;

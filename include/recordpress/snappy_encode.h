@@ -1,17 +1,17 @@
-/* An encoder of raw snappy blocks: the bytes of libsnappy 1.1.9 and 1.1.10, thus of snappy-java 1.1.10 and of Kafka's
+/* An encoder of raw snappy blocks: the bytes of libsnappy 1.1.9 and 1.1.10, and so of snappy-java 1.1.10 and of Kafka's
  * Java client since 3.6.
  *
  * The format lets the encoder choose its elements (google/snappy, format_description.txt), and other versions of
  * libsnappy choose others: 1.1.8 uses other bits of the hash, which shows in fragments of up to 8 KB, and 1.2.0
- * searches matches in another way. To give Java's bytes on every machine, the choice is made here, as in 1.1.10
+ * searches matches in another way. To produce Java's bytes on every machine, this encoder chooses as 1.1.10 does
  * (CompressFragment in its snappy.cc):
  *
  *   - input is cut into fragments of 64 KB, which are independent
  *   - a table by the hash of four bytes holds the last position that was entered there; empty slots are the start
- *   - a literal is of one byte at least; of the positions after it 32 are looked up and entered, then every second
- *     one, 32 further on every third, and so on
- *   - a match takes all that is equal; its last byte's position and the next one are entered, and if a match
- *     begins there at once no literal comes between
+ *   - a literal has at least one byte; the 32 positions after that byte are looked up and entered, then every
+ *     second position, after 32 steps every third, and so on
+ *   - a match takes all equal bytes; the position of its last byte and the next position are entered, and if a
+ *     match begins there at once, no literal comes between
  *   - a match starts before a fragment's last 15 bytes
  *
  * bench/bench_codecs.py shows the speed next to libsnappy's own.
@@ -26,7 +26,7 @@
 enum {
     RP_SNAPPY_FRAGMENT = 1 << 16, /* positions in a fragment fit in the table's uint16 */
     RP_SNAPPY_TABLE_BITS = 14,
-    RP_SNAPPY_TABLE = 1 << RP_SNAPPY_TABLE_BITS, /* slots of the largest */
+    RP_SNAPPY_TABLE = 1 << RP_SNAPPY_TABLE_BITS, /* slots of the largest table */
     RP_SNAPPY_TABLE_MIN = 1 << 8,
     RP_SNAPPY_TAIL = 15, /* no match starts in these last bytes: whole vectors may be read before them */
     RP_SNAPPY_NEAR = 16, /* positions that are tried without checking for the end; their literals fit in a vector */
@@ -36,14 +36,14 @@ enum {
 /* A fragment's state stays in registers only if all is one function. */
 #define RP_SNAPPY_INLINE static inline __attribute__((always_inline))
 
-/* The most bytes of a block, as libsnappy has it. A literal takes 3 bytes more than its data at most and a copy no
- * more than it copies, so this leaves what vector steps write too much. */
+/* Maximum bytes of a block, as in libsnappy. A literal takes at most 3 bytes more than its data, and a copy takes no
+ * more bytes than it copies, so this leaves room for the excess bytes of vector steps. */
 static inline size_t rp_snappy_bound(size_t size) { return 32 + size + size / 6; }
 
 /* One fragment while it is encoded. */
 typedef struct {
     const uint8_t *start, *end;
-    const uint8_t *limit; /* of the positions where a match may start */
+    const uint8_t *limit; /* end of the positions where a match may start */
     const uint8_t *ip;    /* encoded up to here */
     const uint8_t *match; /* equal to four bytes at ip */
     uint8_t *op;
@@ -51,8 +51,8 @@ typedef struct {
     uint32_t mask; /* slots - 1 */
 } rp_snappy_fragment;
 
-/* Enter a position under its four bytes. Returns what was entered there before it, or the start. A small table takes
- * the lower ones of the hash's bits (1.1.8: the upper ones). */
+/* Enter a position under its four bytes. Return the position that was entered there before, or the start. A small table
+ * takes the lower bits of the hash (1.1.8: the upper bits). */
 RP_SNAPPY_INLINE const uint8_t *rp_snappy_enter(const rp_snappy_fragment *f, const uint8_t *at, uint32_t bytes) {
     uint16_t *slot = f->table + ((bytes * 0x1e35a7bdu) >> (32 - RP_SNAPPY_TABLE_BITS) & f->mask);
     const uint8_t *before = f->start + *slot;
@@ -65,7 +65,7 @@ static inline uint8_t *rp_snappy_put_literal(uint8_t *op, const uint8_t *data, s
     if (n < 60) {
         *op++ = (uint8_t)(n << 2 | RP_SNAPPY_LITERAL);
     } else {
-        size_t bytes = n < 256 ? 1 : 2; /* a fragment's longest needs no more */
+        size_t bytes = n < 256 ? 1 : 2; /* a fragment's longest literal needs no more */
         *op++ = (uint8_t)((59 + bytes) << 2 | RP_SNAPPY_LITERAL);
         *op++ = (uint8_t)n;
         if (bytes == 2) *op++ = (uint8_t)(n >> 8);
@@ -79,8 +79,8 @@ static inline uint8_t *rp_snappy_put_copy2(uint8_t *op, size_t offset, size_t le
     return op + 3;
 }
 
-/* Of 4 to 64 bytes; up to 11 from less than 2 KB back have a form of two bytes. Which one it is cannot be predicted, so
- * there is no branch. */
+/* Write a copy of 4 to 64 bytes; copies of up to 11 bytes from less than 2 KB back have a form of two bytes. The form
+ * cannot be predicted, so the code does not branch. */
 RP_SNAPPY_INLINE uint8_t *rp_snappy_put_copy(uint8_t *op, uint32_t offset, uint32_t length) {
     uint32_t two = ((11 - length) | (2047 - offset)) >> 31; /* of the offset's bytes */
     uint32_t copy1 = (offset >> 3 & 0xe0) + RP_SNAPPY_COPY1 - (4 << 2), copy2 = RP_SNAPPY_COPY2 - (1 << 2);
@@ -88,9 +88,9 @@ RP_SNAPPY_INLINE uint8_t *rp_snappy_put_copy(uint8_t *op, uint32_t offset, uint3
     return op + 2 + two;
 }
 
-/* Of any length: the last element has to be of 4 bytes at least. */
+/* Write a copy of any length: the last element must have at least 4 bytes. */
 static inline uint8_t *rp_snappy_put_copies(uint8_t *op, size_t offset, size_t length) {
-    if (length >= 12 && length <= 64) return rp_snappy_put_copy2(op, offset, length); /* most that come here */
+    if (length >= 12 && length <= 64) return rp_snappy_put_copy2(op, offset, length); /* most copies that come here */
     for (; length >= 64 + 4; length -= 64) op = rp_snappy_put_copy2(op, offset, 64);
     if (length > 64) {
         op = rp_snappy_put_copy2(op, offset, 60);
@@ -99,7 +99,7 @@ static inline uint8_t *rp_snappy_put_copies(uint8_t *op, size_t offset, size_t l
     return rp_snappy_put_copy(op, (uint32_t)offset, (uint32_t)length);
 }
 
-/* How many bytes at b are those at a, which is earlier. */
+/* Return the number of bytes at b that equal the bytes at a, which is earlier. */
 RP_SNAPPY_INLINE size_t rp_snappy_common(const uint8_t *a, const uint8_t *b, const uint8_t *end) {
     size_t n = 0, most = (size_t)(end - b);
     for (; n + 8 <= most; n += 8) {
@@ -110,8 +110,8 @@ RP_SNAPPY_INLINE size_t rp_snappy_common(const uint8_t *a, const uint8_t *b, con
     return n;
 }
 
-/* Look for a match at the positions next to f->ip, of which none is in the tail, and write the literal before it.
- * Returns whether there is one. */
+/* Look for a match at the positions next to f->ip, none of which are in the tail, and write the literal before it.
+ * Return whether there is a match. */
 RP_SNAPPY_INLINE int rp_snappy_search_near(rp_snappy_fragment *f) {
     const uint8_t *first = f->ip + 1;
     for (int i = 0; i < RP_SNAPPY_NEAR; i += 4) {
@@ -130,7 +130,7 @@ RP_SNAPPY_INLINE int rp_snappy_search_near(rp_snappy_fragment *f) {
     return 0;
 }
 
-/* The same from `passed` positions further on, in growing steps. */
+/* The same, starting `passed` positions later, in growing steps. */
 RP_SNAPPY_INLINE int rp_snappy_search_far(rp_snappy_fragment *f, uint32_t passed) {
     const uint8_t *at = f->ip + 1 + passed;
     for (uint32_t skip = RP_SNAPPY_SKIP + passed, step;; at += step, skip += step) {
@@ -157,8 +157,8 @@ RP_SNAPPY_INLINE int rp_snappy_search(rp_snappy_fragment *f) {
     return rp_snappy_search_near(f) || rp_snappy_search_far(f, RP_SNAPPY_NEAR);
 }
 
-/* Write as copies what is equal at f->match. Gives the bytes at the new f->ip, five of them at least. Returns 0 if that
- * is in the tail. */
+/* Write the match at f->match as copies. Set `next` to the bytes at the new f->ip, at least five. Return 0 if f->ip is
+ * in the tail. */
 RP_SNAPPY_INLINE int rp_snappy_put_match(rp_snappy_fragment *f, uint64_t *next) {
     size_t offset = (size_t)(f->ip - f->match), length;
     if (f->limit - f->ip >= 12) {
@@ -197,7 +197,7 @@ RP_SNAPPY_INLINE uint8_t *rp_snappy_encode_fragment(const uint8_t *src, size_t s
     return f->ip < f->end ? rp_snappy_put_literal(f->op, f->ip, (size_t)(f->end - f->ip)) : f->op;
 }
 
-/* Two functions: for the largest table, where most time is spent, the mask is a constant and the hash needs none. */
+/* Two functions: for the largest table, where most time is spent, the mask is a constant and the hash needs no mask. */
 #define RP_SNAPPY_FUNCTION static __attribute__((noinline, unused))
 
 RP_SNAPPY_FUNCTION uint8_t *rp_snappy_encode_large(const uint8_t *src, size_t size, uint8_t *op, uint16_t *table) {
@@ -209,15 +209,15 @@ RP_SNAPPY_FUNCTION uint8_t *rp_snappy_encode_small(const uint8_t *src, size_t si
     return rp_snappy_encode_fragment(src, size, op, table, mask);
 }
 
-/* Slots for a fragment: as many as bytes or more, a power of two. */
+/* Slots for a fragment: a power of two, at least as many as bytes, up to RP_SNAPPY_TABLE. */
 static inline size_t rp_snappy_slots(size_t size) {
     size_t slots = RP_SNAPPY_TABLE_MIN;
     while (slots < size && slots < RP_SNAPPY_TABLE) slots *= 2;
     return slots;
 }
 
-/* Encode a block at dst, which has room for rp_snappy_bound(size). The table has RP_SNAPPY_TABLE slots; what is in them
- * does not matter. Returns the bytes written. */
+/* Encode a block at dst, which has room for rp_snappy_bound(size). The table has RP_SNAPPY_TABLE slots; their content
+ * does not matter. Return the number of bytes written. */
 static inline size_t rp_snappy_encode(const uint8_t *src, size_t size, uint8_t *dst, uint16_t *table) {
     uint8_t *op = rp_uvarlong_write(dst, size);
     while (size > 0) {

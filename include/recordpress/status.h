@@ -13,7 +13,7 @@ enum rp_kind {
     RP_KIND_NONE,
     RP_KIND_CORRUPT,         /* CorruptRecordError, Kafka's CORRUPT_MESSAGE (2) */
     RP_KIND_INVALID,         /* InvalidRecordError, Kafka's INVALID_RECORD (87) */
-    RP_KIND_DECOMPRESS,      /* DecompressionError, answered as CORRUPT_MESSAGE (2) */
+    RP_KIND_DECOMPRESS,      /* DecompressionError, reported as CORRUPT_MESSAGE (2) */
     RP_KIND_UNSUPPORTED,     /* UnsupportedCompressionTypeError (76) */
     RP_KIND_TOO_LARGE,       /* OutputTooLargeError: the caller's cap, not the data's fault */
     RP_KIND_ARGUMENT,        /* InvalidArgumentError, a ValueError */
@@ -21,11 +21,11 @@ enum rp_kind {
 };
 
 /* X(NAME, KIND, field, rule, sentence). The sentence may use {found} and {limit}, the two numbers
- * of rp_error. Rules name the section of the format's description that was broken. */
+ * of rp_error. A rule names the section of the format's description that was violated. */
 #define RP_STATUS_TABLE(X)                                                                        \
     X(OK, NONE, "", "", "")                                                                       \
     X(END, NONE, "", "", "no further complete entry")                                                \
-    X(NO_MEMORY, MEMORY, "", "", "out of memory ({limit} bytes asked)")                           \
+    X(NO_MEMORY, MEMORY, "", "", "out of memory ({limit} bytes requested)")                       \
     /* output */                                                                                  \
     X(OUTPUT_CAP, TOO_LARGE, "max_decompressed_bytes", "decompression limit",                     \
       "the decompressed data is larger than {limit} bytes: raise max_decompressed_bytes")         \
@@ -35,7 +35,7 @@ enum rp_kind {
     X(ENTRY_SIZE, CORRUPT, "size", "record set framing",                                          \
       "entry size {found} is less than the minimum of {limit}")                                   \
     X(ENTRY_SIZE_MAX, CORRUPT, "size", "record set framing",                                      \
-      "entry size {found} is larger than {limit}, the most that max_message_bytes allows")        \
+      "entry size {found} is larger than {limit}, the maximum that max_message_bytes allows")     \
     X(MAGIC, CORRUPT, "magic", "record set framing", "magic {found} is not between 0 and {limit}")            \
     X(BATCH_LENGTH, CORRUPT, "batchLength", "record batch v2",                                    \
       "batch length {found} is less than a v2 header's {limit}")                                  \
@@ -89,7 +89,7 @@ enum rp_kind {
       "an inner message is itself compressed (attributes {found})")                               \
     X(TIMESTAMP_RANGE, ARGUMENT, "timestamp", "Arrow timestamp[us]",                              \
       "timestamp {found} ms does not fit microseconds: request milliseconds, or omit timestamps") \
-    /* a codec that the caller brings; {found} of the first two is the number of the cause */      \
+    /* a plug-in; in the first two, {found} is the number of the cause */                         \
     X(CODEC_DECOMPRESS, DECOMPRESS, "payload", "codecs", "the codec object failed to decompress")  \
     X(CODEC_COMPRESS, ARGUMENT, "codecs", "", "the codec object failed to compress")               \
     X(CODEC_EXPANDS, ARGUMENT, "codecs", "",                                                      \
@@ -126,11 +126,11 @@ enum rp_kind {
     X(ZSTD_HEADER, DECOMPRESS, "frame header", "zstd (RFC 8878)", "not a zstd frame")             \
     X(ZSTD_SHORT, DECOMPRESS, "frame", "zstd (RFC 8878)", "the frame is truncated")               \
     X(ZSTD_WINDOW, DECOMPRESS, "windowLog", "zstd (RFC 8878)",                                    \
-      "the frame needs a window of {found} bytes, the limit is {limit}")                          \
+      "the frame needs a window of {found} bytes, but the limit is {limit}")                      \
     X(ZSTD_DICT, DECOMPRESS, "dictionaryId", "zstd (RFC 8878)",                                   \
-      "the frame needs dictionary {found}, Kafka uses none")                                      \
+      "the frame needs dictionary {found}, but Kafka uses no dictionaries")                       \
     X(ZSTD_DICT_MISSING, DECOMPRESS, "dictionaryId", "zstd (RFC 8878)",                           \
-      "the frame needs dictionary {found}, which is not among the given ones")             \
+      "the frame needs dictionary {found}, which is not among the given dictionaries")            \
     X(ZSTD_CHECKSUM, DECOMPRESS, "checksum", "zstd (RFC 8878)", "the content checksum does not match") \
     X(ZSTD_DATA, DECOMPRESS, "block", "zstd (RFC 8878)", "the frame's data is damaged")           \
     X(COMPRESS_FAILED, ARGUMENT, "level", "", "the codec library refused to compress (code {found})")      \
@@ -154,22 +154,22 @@ enum rp_kind {
     X(TIMESTAMP_SECONDS, ARGUMENT, "timestamp", "record set builder",                             \
       "timestamp {found} s does not fit milliseconds") \
     X(TIMESTAMP_PART, ARGUMENT, "timestamp", "record set builder",                                \
-      "timestamp {found} is not in whole milliseconds, Kafka's resolution: round it, or let "   \
-      "coerce_timestamps=True round it down")                                                     \
+      "timestamp {found} is not in whole milliseconds, Kafka's resolution: round it, or pass "    \
+      "coerce_timestamps=True to round it down")                                                  \
     X(BATCH_COLUMNS, ARGUMENT, "baseOffset", "record set builder",                                \
       "the records of the batch at baseOffset {found} disagree in fields of its header")      \
     X(BATCH_SEQUENCE, ARGUMENT, "sequence", "record set builder",                                 \
-      "sequence {found} follows {limit}, and offsets are missing too: the batch before may "   \
+      "sequence {found} follows {limit}, and offsets are missing too: the previous batch may "    \
       "have lost its last records, which only batches= can show")                                 \
     X(BATCH_TIMESTAMP_TYPE, ARGUMENT, "timestampType", "record set builder",                      \
-      "timestampType {found}: records with a baseOffset are put back into batches with "          \
-      "CreateTime and magic 2, and only batches= has the headers of others")                 \
+      "timestampType {found}: records with a baseOffset form batches with CreateTime and "        \
+      "magic 2; pass batches= to keep the headers of other batches")                              \
     X(BATCH_VALUE, ARGUMENT, "data", "record set builder",                                        \
-      "{found} does not fit its field of a batch header, which ends at {limit}")                   \
+      "{found} does not fit in its field of a batch header, whose maximum is {limit}")            \
     X(BATCHES_RECORDS, ARGUMENT, "batches", "record set builder",                                 \
-      "batches is not of the same set as data: batch {found} holds records that data does not have") \
+      "batches is not from the same set as data: batch {found} has records that data does not have") \
     X(BATCHES_LEFT, ARGUMENT, "batches", "record set builder",                                    \
-      "batches is not of the same set as data: its {found} batches end before the records do")
+      "batches is not from the same set as data: its {found} batches end before the records do")
 
 enum rp_status {
 #define RP_STATUS_ENUM(name, kind, field, rule, sentence) RP_##name,
@@ -198,12 +198,12 @@ static inline const rp_status_row *rp_status_of(int status) {
 
 /* The base of an error's position. */
 enum rp_frame {
-    RP_IN_ENTRY,   /* the first byte of the entry; of the input, where there are no entries (a codec's own call) */
+    RP_IN_ENTRY,   /* the first byte of the entry, or of the input if there are no entries (a call of a codec) */
     RP_IN_PAYLOAD, /* the first byte of the entry's records area, or of a wrapper's value */
     RP_IN_RECORDS  /* the first byte of the decompressed records */
 };
 
-/* Where and what. recordpress/_status.pyx adds the rest of the place: the entry, the buffer, the file. */
+/* An error and its place. recordpress/_status.pyx adds the rest of the place: the entry, the buffer, the file. */
 typedef struct rp_error {
     int32_t status;
     int32_t frame;
@@ -223,7 +223,7 @@ static inline int rp_fail(rp_error *err, int status, int64_t position, int64_t f
     return status;
 }
 
-/* The error counts from the frame that starts `start` bytes into the entry. */
+/* Let the error count from the frame that starts `start` bytes into the entry. */
 static inline int rp_in_frame(rp_error *err, int frame, int64_t start) {
     err->frame = frame;
     err->start = frame == RP_IN_RECORDS ? 0 : start;

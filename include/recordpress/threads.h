@@ -10,8 +10,8 @@
 extern int pthread_setname_np(pthread_t, const char *); /* pthread.h has it for _GNU_SOURCE only */
 #endif
 
-/* Start a thread that takes no signals from outside: they are for the interpreter's threads, whose system calls they
- * interrupt. Signals of faults stay unblocked, for faulthandler. Returns 0 or an errno. */
+/* Start a thread that takes no signals from outside: these are for the interpreter's threads, whose system calls they
+ * interrupt. Signals of faults remain unblocked, for faulthandler. Return 0 or an errno. */
 static inline int rp_thread_start(pthread_t *thread, void *(*run)(void *), void *argument) {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
     sigset_t blocked, before;
@@ -26,7 +26,7 @@ static inline int rp_thread_start(pthread_t *thread, void *(*run)(void *), void 
     return status;
 }
 
-/* Wait until the condition is signalled, or about `ms` milliseconds; setting the clock changes that. */
+/* Wait until the condition is signalled, or about `ms` milliseconds; setting the clock changes that time. */
 static inline void rp_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int ms) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes of the well-formed sequence at p; or, negative, of the ill-formed part to replace. */
+/* Return the size of the well-formed sequence at p, or the negated size of the ill-formed part to replace. */
 static inline int rp_utf8_sequence(const uint8_t *p, size_t left) {
     uint8_t b = p[0];
     if (b < 0x80) return 1;

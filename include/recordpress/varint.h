@@ -24,7 +24,7 @@ static inline size_t rp_uvarlong_size(uint64_t n) {
     return (size_t)((9 * (64 - __builtin_clzll(n | 1)) + 64) >> 6);
 }
 
-/* Bytes of a signed value. int32 values give ByteUtils.sizeOfVarint, int64 ones sizeOfVarlong. */
+/* Bytes of a signed value: ByteUtils.sizeOfVarint for int32 values, sizeOfVarlong for int64 values. */
 static inline size_t rp_varlong_size(int64_t n) { return rp_uvarlong_size(rp_zigzag(n)); }
 
 /* Write at p, which has room for RP_VARLONG_MAX bytes; returns the end. */

@@ -442,7 +442,7 @@ REFUSED: dict[str, tuple[dict[str, list[Any]], dict[str, Any], str, str]] = {
         {"baseOffset": [0, 1], "timestampType": [0, 1]},
         {},
         "timestampType",
-        "record 1: .*only batches= has",
+        "record 1: .*pass batches= to keep",
     ),
     "magic 0": ({"baseOffset": [0, 0], "timestampType": [-1, -1]}, {}, "timestampType", "record 0: .*batches="),
     "a batch that lost its end": (
@@ -507,13 +507,13 @@ SET = recordpress.write_records([b"a", b"b"]) + recordpress.write_records(
 @pytest.mark.parametrize(
     ("rows", "batches", "says"),
     [
-        (slice(0, 3), slice(0, 2), "batch 1 holds records"),
-        (slice(0, 2), slice(0, 2), "batch 1 holds records"),
+        (slice(0, 3), slice(0, 2), "batch 1 has records that data does not have"),
+        (slice(0, 2), slice(0, 2), "batch 1 has records that data does not have"),
         (slice(0, 4), slice(0, 1), "its 1 batches end"),
         (slice(0, 4), slice(0, 0), "its 0 batches end"),
-        (slice(0, 4), slice(1, 2), "record 0: .*batch 0 holds records"),
-        (slice(1, 4), slice(0, 2), "record 1: .*batch 0 holds records"),
-        (slice(0, 0), slice(0, 2), "batch 0 holds records"),
+        (slice(0, 4), slice(1, 2), "record 0: .*batch 0 has records that data does not have"),
+        (slice(1, 4), slice(0, 2), "record 1: .*batch 0 has records that data does not have"),
+        (slice(0, 0), slice(0, 2), "batch 0 has records that data does not have"),
     ],
 )
 def test_batches_of_another_set(rows: slice, batches: slice, says: str) -> None:

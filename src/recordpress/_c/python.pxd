@@ -9,7 +9,7 @@ cdef extern from "Python.h":
     void Py_SET_SIZE(PyObject*, Py_ssize_t size)
     int Py_IsInitialized() nogil
 
-    # the same two, where the exception is to be raised at once
+    # the same two, for callers that raise the exception at once
     PyObject* PyBytes_New "PyBytes_FromStringAndSize"(const char*, Py_ssize_t) except NULL
     int PyBytes_Resize "_PyBytes_Resize"(PyObject** bytes, Py_ssize_t size) except -1
 
@@ -23,7 +23,7 @@ cdef extern from "Python.h":
 
     PyObject** PySequence_Fast_ITEMS(object)  # of a list or a tuple
 
-    # of a pointer: to an object that it passes on Cython takes its own reference
+    # takes a pointer, because Cython adds a reference to an object that it passes
     Py_ssize_t references "Py_REFCNT"(PyObject*)
 
 
@@ -37,7 +37,7 @@ cdef extern from *:
     static inline PyObject *rp_item(PyObject **items, Py_ssize_t i) { return items[i]; }
     """
     bint BORROWS "RP_BORROWS"  # no other thread changes a list while the GIL is held
-    PyObject* item_at "rp_item"(PyObject** items, Py_ssize_t i)  # of items[i] itself Cython would count a reference
+    PyObject* item_at "rp_item"(PyObject** items, Py_ssize_t i)  # Cython would count a reference to items[i]
 
 
 cdef extern from *:

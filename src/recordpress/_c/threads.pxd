@@ -1,4 +1,4 @@
-"""POSIX threads: the lock around what threads share, and threads that run C alone."""
+"""POSIX threads: the lock around shared state, and threads that run only C."""
 
 cdef extern from "pthread.h" nogil:
     ctypedef struct pthread_mutex_t:

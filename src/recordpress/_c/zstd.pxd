@@ -70,7 +70,7 @@ cdef extern from * nogil:
                                       const ZSTD_DDict*)
     size_t ZSTD_decompressStream(ZSTD_DCtx*, ZSTD_outBuffer*, ZSTD_inBuffer*)
 
-    # of ...byReference: the caller keeps the dictionary's bytes
+    # ...byReference: the caller keeps the dictionary's bytes alive
     ZSTD_CDict* ZSTD_createCDict_byReference(const void* dictionary, size_t size, int level)
     size_t ZSTD_freeCDict(ZSTD_CDict*)
     size_t ZSTD_sizeof_CDict(const ZSTD_CDict*)
