@@ -222,6 +222,8 @@ def test_size_out_of_range(compute, combine, patch, oracle, size: int) -> None:
 @kinds
 def test_patch_with_two_sizes(compute, combine, patch, oracle) -> None:
     buffer = bytearray(b"ab")
-    with pytest.raises(recordpress.InvalidArgumentError, match="new must be of the same size as old, 2 bytes, not 1"):
+    with pytest.raises(
+        recordpress.InvalidArgumentError, match=r"new must have the same size as old \(2 bytes\), not 1"
+    ):
         patch(0, buffer, b"a", 0)
     buffer.append(1)  # its view was given back

@@ -7,7 +7,7 @@
                                                                           └─► Record objects
                                                                               record/
 
-    Writers go the other way: write_columns, write_records and BatchBuilder make record sets.
+    Writers go the other way: write_columns, write_records and BatchBuilder build record sets.
 
 Importing recordpress loads no third-party package. Arrow arrays come and go through the Arrow PyCapsule interface, so
 any of pyarrow, polars, duckdb and pandas will do, or none. `recordpress.broker`, `recordpress.log` and

@@ -6,7 +6,7 @@ from recordpress._c.python cimport rp_int64_of
 # Arguments of Python calls. Every error carries the argument's name as its field; an exception that the caller's own
 # object raises passes through. INT64_MIN + 1 is not a value of any argument: it stands for "an exception was raised".
 
-# An int from `least` to `most`: int or anything with __index__ (NumPy's integers), but no bool.
+# An int from `least` to `most`, from an int or any object with __index__ (NumPy's integers), but not from a bool.
 cdef inline int64_t integer_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807:
     cdef int overflow = 0
     cdef int64_t number
@@ -17,7 +17,7 @@ cdef inline int64_t integer_of(object value, str name, int64_t least, int64_t mo
     return converted_integer(value, name, least, most)
 
 
-# True or False; the truth of other values is not asked.
+# True or False; other values are not tested for truth.
 cdef inline bint flag_of(object value, str name) except -1:
     if value is True:
         return True
@@ -26,10 +26,10 @@ cdef inline bint flag_of(object value, str name) except -1:
     return converted_flag(value, name)
 
 
-# accepted[value], where value is one of the strings in `accepted`; their order is that of the message.
+# accepted[value], for a string that is a key of `accepted`; the message lists the keys in their order.
 cdef object choice_of(str name, object value, dict accepted)
 
-# Milliseconds since 1970: an int from `least` to `most`, a datetime with a time zone, or ISO 8601 text with one.
+# Milliseconds since 1970: from an int from `least` to `most`, or a datetime or ISO 8601 text with a time zone.
 # With least = -1, Kafka's "no timestamp", only an int can be -1: dates start in 1970.
 cdef inline int64_t time_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807:
     if PyLong_CheckExact(value):
@@ -37,7 +37,7 @@ cdef inline int64_t time_of(object value, str name, int64_t least, int64_t most)
     return converted_time(value, name, least, most)
 
 
-# The elements of a sequence, or of any other iterable; text and buffers are refused, since their elements are
+# The elements of a sequence, or of any other iterable; text and buffers are refused, because their elements are
 # characters and numbers. `elements` names the expected elements, for the message.
 cdef tuple tuple_of(object values, str name, str elements)
 

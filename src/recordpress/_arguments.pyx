@@ -55,7 +55,7 @@ cdef object index_of(object value, str name):
         raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}", field=name)
     try:
         return PyNumber_Index(value)
-    except TypeError as error:  # a NumPy array has an __index__, but only one of a single integer can use it
+    except TypeError as error:  # NumPy arrays have an __index__, which works only for a single integer
         raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}: {error}", field=name) from error
 
 
@@ -68,7 +68,7 @@ cdef bint converted_flag(object value, str name) except -1:
 
 
 def check_flags(**flags):
-    """Raise if one of these arguments is neither True nor False."""
+    """Raise an error if an argument is neither True nor False."""
     for name, value in flags.items():
         flag_of(value, name)
 
@@ -136,7 +136,7 @@ cdef tuple tuple_of(object values, str name, str elements):
     except TypeError as error:
         raise ArgumentTypeError(f"{name} must be a sequence of {elements}, not {type(values).__name__}",
                                 field=name) from error
-    return tuple(iterator)  # an exception of a generator's own passes through
+    return tuple(iterator)  # an exception that a generator raises passes through
 
 
 # --- times ---------------------------------------------------------------------------------------------------------
@@ -197,6 +197,6 @@ cdef str shown(object value):
         return f"an int of {int.bit_length(value)} bits"
     try:
         text = repr(value)
-    except Exception:  # a __repr__ of the caller's, or a list with an int of 5,000 digits in it
+    except Exception:  # from the caller's __repr__, or a list that contains an int of 5,000 digits
         return f"a {type(value).__name__}"
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}... ({len(text)} characters)"

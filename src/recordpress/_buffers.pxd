@@ -9,12 +9,12 @@ cdef enum:
     PADDING = 320
 
 
-# A growable pooled buffer. All zero is empty.
+# A growable pooled buffer. If all fields are zero, it is empty.
 ctypedef struct pooled:
     uint8_t* data
     size_t size
     size_t capacity   # usable bytes; PADDING more come after them
-    size_t block      # what the pool handed out
+    size_t block      # size of the pool's block
 
 
 cdef int pooled_reserve(pooled* b, size_t capacity, rp_error* err) noexcept nogil
@@ -42,6 +42,6 @@ cdef class PooledBlock:
 
 cdef PooledBlock pooled_block(size_t size)
 
-# Gives back memory that is kept for reuse elsewhere, and returns how many bytes; release_unused() calls it.
+# Frees memory that another module keeps for reuse, and returns its number of bytes; release_unused() calls it.
 ctypedef size_t (*releaser)() noexcept nogil
 cdef void on_release_unused(releaser release) noexcept

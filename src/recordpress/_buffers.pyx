@@ -1,4 +1,4 @@
-"""Who owns bytes: views of the caller's buffers, and pooled memory for results and scratch.
+"""Owners of bytes: views of the caller's buffers, and pooled memory for results and scratch.
 
 This module holds the only instance of the pool, and, with its .pxd, the only calls to PyObject_GetBuffer.
 """
@@ -17,7 +17,7 @@ rp_pool_init()
 
 
 cdef int pooled_reserve(pooled* b, size_t capacity, rp_error* err) noexcept nogil:
-    """Make room for `capacity` bytes in all, and keep the bytes that are there."""
+    """Make room for `capacity` bytes in all, and keep the existing bytes."""
     if capacity <= b.capacity and b.data != NULL:
         return RP_OK
     cdef size_t block = capacity + PADDING
@@ -34,7 +34,7 @@ cdef int pooled_reserve(pooled* b, size_t capacity, rp_error* err) noexcept nogi
 
 
 cdef int pooled_reserve_more(pooled* b, size_t more, rp_error* err) noexcept nogil:
-    """Make room for `more` bytes at the end. A block that must grow doubles, so that growing costs little in all."""
+    """Make room for `more` bytes at the end. A block that must grow doubles, so that copying costs little in total."""
     if b.data != NULL and b.capacity - b.size >= more:
         return RP_OK
     return pooled_reserve(b, max(b.size + more, 2 * b.capacity), err)
@@ -46,8 +46,8 @@ cdef void pooled_free(pooled* b) noexcept nogil:
 
 
 cdef int acquire(object data, Py_buffer* view, str name, str field=None) except -1:
-    """Return a contiguous read view of `data`, which the caller releases; errors call it `name` and give `field` as the
-    argument."""
+    """Fill a contiguous read-only view of `data`, which the caller releases; errors call the data `name`, and have
+    `field` as the argument."""
     if not PyObject_CheckBuffer(data):
         raise ArgumentTypeError(f"{name} must be a bytes-like object (bytes, bytearray, memoryview, mmap, NumPy array, "
                                 f"pyarrow Buffer), not {type(data).__name__}{advice(data)}", field=field or name)
@@ -59,7 +59,7 @@ cdef int acquire(object data, Py_buffer* view, str name, str field=None) except 
 
 
 cdef int acquire_writable(object data, Py_buffer* view, str name) except -1:
-    """Return a contiguous view of `data` to write to; the caller releases it with PyBuffer_Release."""
+    """Fill a contiguous, writable view of `data`, which the caller releases with PyBuffer_Release."""
     if not PyObject_CheckBuffer(data):
         raise ArgumentTypeError(f"{name} must be a writable bytes-like object (bytearray, memoryview, mmap, "
                                 f"NumPy array), not {type(data).__name__}", field=name)
@@ -71,15 +71,15 @@ cdef int acquire_writable(object data, Py_buffer* view, str name) except -1:
 
 
 cdef str advice(data):
-    """Return the hint for text and paths in place of bytes, the most common mistakes."""
-    files = "Path(path).read_bytes() reads a file, iter_columns(open(path, 'rb')) its records chunk by chunk"
+    """Return the hint for the most common mistakes, text or a path instead of bytes."""
+    files = "Path(path).read_bytes() reads a file, iter_columns(open(path, 'rb')) reads its records chunk by chunk"
     if isinstance(data, str):
-        return f": text.encode() makes bytes of text; {files}"
+        return f": text.encode() converts text to bytes; {files}"
     return f": {files}" if hasattr(type(data), "__fspath__") else ""
 
 
 cdef class InputView:
-    """Owns a view of the caller's buffer while anything points into it; itself a read-only buffer of bytes."""
+    """Owner of a view of the caller's buffer while anything points into it; also a read-only buffer of bytes."""
 
     def __cinit__(self, data, str name="data", str field=None):
         acquire(data, &self.view, name, field)
@@ -104,7 +104,7 @@ cdef PooledBlock pooled_block(size_t size):
 
 
 cdef class PooledBlock:
-    """Owns a pooled buffer for the Python objects that point into it; itself a writable buffer."""
+    """Owner of a pooled buffer for the Python objects that point into it; also a writable buffer."""
 
     def __getbuffer__(self, Py_buffer* view, int flags):
         PyBuffer_FillInfo(view, self, self.buffer.data, <Py_ssize_t>self.buffer.size, 0, flags)
@@ -113,7 +113,7 @@ cdef class PooledBlock:
         pooled_free(&self.buffer)
 
 
-# What else can give memory back: see on_release_unused.
+# Frees the memory of another module: see on_release_unused.
 cdef releaser release_idle = NULL
 
 
@@ -125,7 +125,7 @@ cdef void on_release_unused(releaser release) noexcept:
 def pool_bytes():
     """Return the number of bytes of pooled memory, as (in use, kept for reuse).
 
-    The pool holds blocks of 64 KiB and more, for results and scratch. Smaller blocks, which are malloc's, and the
+    The pool holds blocks of 64 KiB and more, for results and scratch. Smaller blocks, which come from malloc, and the
     states that codec libraries allocate are not counted.
 
     Returns
@@ -143,13 +143,13 @@ def pool_bytes():
 
 
 def release_unused():
-    """Give back the memory that is kept for reuse: the pool's blocks to the system, idle codec contexts to malloc.
+    """Release the memory that is kept for reuse: the pool's blocks to the system, idle codec contexts to malloc.
 
     Returns
     -------
     int
-        Bytes given back, including states of codec libraries that report their size. Results that are still
-        alive and calls that are running keep theirs.
+        Number of bytes released, including states of codec libraries that report their size. Results that are
+        still alive and calls that are running keep their memory.
 
     Examples
     --------

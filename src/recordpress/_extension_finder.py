@@ -1,9 +1,9 @@
-"""Finder of the compiled modules, which share one shared object.
+"""Finder of the compiled modules, which are in one shared object.
 
-One file is mapped and relocated in a fraction of the time that sixty take, and holds one copy of each C library that is
-linked statically. The import system finds an extension module by its file name, so `Finder` returns where these are.
-They keep their own names and init functions. The last part of a name is also that of the init function, so it must be
-unique.
+One file is mapped and relocated in a fraction of the time that sixty files take, and holds one copy of each C library
+that is linked statically. The import system finds an extension module by its file name, so `Finder` locates these
+modules. They keep their own names and init functions. The last part of a module's name is also the name of its init
+function, so it must be unique.
 
 setup.py builds the modules listed here.
 """
@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # importing typing would add a tenth to the time that imp
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
-# By module name without "recordpress.": the libraries that it calls, as pkg-config names them.
+# By module name without "recordpress.": the libraries that the module calls, as pkg-config names them.
 LIBRARIES = {
     "_status": (),
     "_sealed": (),
@@ -88,10 +88,10 @@ LIBRARIES = {
     "adapters._kafka_python": (),
 }
 
-FILE = "_native"  # and the suffix of extension modules
+FILE = "_native"  # without the suffix of extension modules
 
-# The module with what Cython gives to all of them, among it the type of functions: it comes from Cython itself, and a
-# copy in each module would make the file a fifth larger.
+# The module with code that all modules share, such as the type of functions: Cython generates it, and a copy in each
+# module would make the file a fifth larger.
 SHARED = "_cyutility"
 
 

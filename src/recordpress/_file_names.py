@@ -14,12 +14,12 @@ _PARTITION_DIRECTORY = re.compile(r"(?P<topic>.+)-(?P<partition>0|[1-9][0-9]{0,9
 URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)(?:::.*)?://", re.DOTALL)  # fsspec chains them: zip::s3://
 _URLS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)(.*?)(?=::[A-Za-z][A-Za-z0-9+.-]*:|$)", re.DOTALL)
 _URL_IN_TEXT = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^\s'\"<>]*)")
-# Not two slashes after the scheme: a store's name, or a user and a password.
+# A URL without two slashes after the scheme: of a store, or with a user and a password.
 _MISTYPED = re.compile(
     r"(?:s3[an]?|gc?s|abfss?|hdfs|viewfs|https?):/?(?!/)|(?!file:)[a-z][a-z0-9+.-]+:(?!//[^/]).*:.*@",
     re.DOTALL | re.IGNORECASE,
 )
-_LONG_SECRET = 8  # characters; a shorter one may be a part of other words
+_LONG_SECRET = 8  # characters; a shorter secret may be a part of other words
 
 # suffixes and names of files (LogFileUtils, LeaderEpochCheckpointFile, PartitionMetadataFile)
 LOG_FILE_SUFFIX = ".log"
@@ -30,7 +30,7 @@ PRODUCER_SNAPSHOT_FILE_SUFFIX = ".snapshot"
 LEADER_EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
 
-# ours, in a log dir that Spark's sink writes; brokers ignore unknown files, Spark and Hive those with an underscore
+# our own files, in a log dir that Spark's sink writes; brokers ignore unknown files, Spark and Hive ignore underscores
 STAGING = ".recordpress-staging"
 COMMIT_PREFIX = "_recordpress-commit-"
 SUCCESS = "_SUCCESS"  # as in Hadoop's FileOutputCommitter: no job is half done
@@ -71,7 +71,7 @@ def printable(path: str | PathLike[str]) -> str:
 
 
 def refuse_mistyped(path: str) -> None:
-    """Raise for a URL with one slash or three: the system's error would quote it."""
+    """Raise an error for a URL with one slash or three: the system's error would quote the URL."""
     if scheme := _mistyped_scheme(path):
         raise InvalidArgumentError(
             f"a URL has two slashes after {scheme}: and a name after them; a local path may begin with ./", field="path"
@@ -85,20 +85,20 @@ def _mistyped_scheme(path: str) -> str:
 
 
 def refuse_url(path: str | PathLike[str]) -> None:
-    """Raise for a URL in place of a local path: the system's error would quote it."""
+    """Raise an error for a URL instead of a local path: the system's error would quote the URL."""
     refuse_mistyped(fspath(path))
     if URL.match(fspath(path)):
         raise InvalidArgumentError(f"{printable(path)} is a URL; only a local path is accepted here", field="path")
 
 
 def refuse_ambiguous(url: str) -> None:
-    """Raise if a password has a slash or a question mark that is not encoded: libraries would take it for a path."""
+    """Raise an error if a password has a slash or question mark that is not encoded: libraries take it for a path."""
     if any(set("/?") & set(_parts(match[2])[0]) for match in _URLS.finditer(url)):
         raise InvalidArgumentError(f"{printable(url)}: write / and ? in its password as %2F and %3F", field="path")
 
 
 def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return another library's message without users and queries of URLs, and without these secrets."""
+    """Return another library's message without users and queries of URLs, and without `secrets`."""
     text = _URL_IN_TEXT.sub(_shown, text)
     for secret in secrets:
         pattern = re.escape(secret)
@@ -150,9 +150,9 @@ class TopicPartition:
 
     @classmethod
     def of_directory(cls, name: str) -> Self | None:
-        """Return the partition of a directory's name, split at its last ``-``; None for a name that is not a
-        partition's: one that awaits deletion (``-delete``), a number that is not an int32 or has leading zeros, or a
-        topic that is not UTF-8."""
+        """Return the partition from a directory's name, split at its last ``-``; None if the name is not that of a
+        partition: it ends with ``-delete`` (deletion is pending), its number is not an int32 or has leading zeros, or
+        its topic is not UTF-8."""
         match = _PARTITION_DIRECTORY.fullmatch(name)
         if not match or int(match["partition"]) > INT32_MAX or not _is_utf8(name):
             return None

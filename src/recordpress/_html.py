@@ -12,7 +12,7 @@ _MOST_OF_TEXT = 300  # of our own texts and of paths, which are read whole
 
 
 def html_table(caption: str, names: Sequence[str], rows: Iterable[Sequence[object]], count: int) -> str:
-    """Return a table of the first rows, as ``_repr_html_`` gives it; the caption says that there are `count`."""
+    """Return a table of the first rows, for ``_repr_html_``; the caption states `count` if there are more rows."""
     shown = [_line("td", row) for row in islice(rows, MOST_ROWS)]
     more = f"; the first {len(shown)} of {count:,}" if count > len(shown) else ""
     return f"<table><caption>{_cell(caption)}{more}</caption>{_line('th', names)}{''.join(shown)}</table>"

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def camel_keys(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object for JSON with camelCase keys, in nested objects too. Names of users must not be keys."""
+    """Return an object for JSON with camelCase keys, in nested objects too. Names from users must not be keys."""
     return {_camel(name): _with_keys(value, _camel) for name, value in fields.items()}
 
 
@@ -29,7 +29,7 @@ def _with_keys(value: Any, renamed: Callable[[str], str]) -> Any:
 
 
 class JsonFields:
-    """A dataclass as an object for JSON."""
+    """Mixin for dataclasses that are converted to objects for JSON."""
 
     __slots__ = ()
 

@@ -56,8 +56,8 @@ _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class of Python
 
 
 def publish(package: str, names: "Iterable[str]", found: "dict[str, Any]") -> None:
-    """Set ``__module__`` of the public classes and functions of private modules to the package, which users know:
-    tracebacks, reprs and pickles have it."""
+    """Set ``__module__`` of the public classes and functions of private modules to the package, which users know;
+    tracebacks, reprs and pickles show it."""
     for name in names:
         value = found.get(name)
         home = getattr(value, "__module__", None) or ""
@@ -74,8 +74,8 @@ def publish(package: str, names: "Iterable[str]", found: "dict[str, Any]") -> No
 
 
 def _evaluated(annotations: "dict[str, Any]", names: "dict[str, Any]") -> "dict[str, Any]":
-    """Return the annotations of a class as typing.get_type_hints gives them, which would look for names in the module
-    that the class states; those with names for type checkers alone stay text."""
+    """Return the annotations of a class as typing.get_type_hints evaluates them, which would look for names in the
+    module that the class states; annotations with names only for type checkers remain text."""
     evaluated = dict(annotations)
     for name, annotation in annotations.items():
         text = getattr(annotation, "__forward_arg__", annotation)  # of a NamedTuple
@@ -87,7 +87,7 @@ def _evaluated(annotations: "dict[str, Any]", names: "dict[str, Any]") -> "dict[
 
 
 def exports(package: str, file: str) -> "tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]":
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package by the stub next to its `file`, which imports
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, from the stub next to its `file`, which imports
     each name from its module, and each module from the package."""
     with open(f"{file.rpartition('.')[0]}.pyi", encoding="utf-8") as stub:
         module_of = {

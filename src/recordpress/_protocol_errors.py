@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-CONNECTION_CLOSED = "CONNECTION_CLOSED"  # not Kafka's: there is no answer, the broker closes the connection
+CONNECTION_CLOSED = "CONNECTION_CLOSED"  # not from Kafka: the broker closes the connection without an answer
 
 
 class Errors(IntEnum):
@@ -192,7 +192,7 @@ _NAMES = {error.value: error.name for error in Errors}
 
 
 def name_of(code: int | None) -> str:
-    """Return Kafka's name of a code; None means a closed connection. A later Kafka may have more codes."""
+    """Return Kafka's name for a code; None means a closed connection. Later versions of Kafka may have more codes."""
     return CONNECTION_CLOSED if code is None else _NAMES.get(code, f"error {code}")
 
 

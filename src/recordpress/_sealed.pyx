@@ -1,5 +1,5 @@
-"""Classes in C: errors of calling them (batches, records and iterators cannot be made by callers, and BatchBuilder not
-with wrong arguments), and their names."""
+"""Classes in C: errors of calling them (callers cannot create batches, records and iterators, nor a BatchBuilder with
+wrong arguments), and their names."""
 
 from cpython.ref cimport PyObject
 

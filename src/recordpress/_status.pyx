@@ -90,8 +90,8 @@ cdef str text_of(object cause):
         return "(its message could not be read)"
 
 
-# Exceptions of plug-ins, the plug-ins' names, and the threads that noted them, by number. Each stays until its error is
-# made. A thread keeps only its last ones that nobody requested.
+# Exceptions of plug-ins, the plug-ins' names, and the threads that noted them, by number. Each is kept until its error
+# is created. Of causes that are never requested, a thread keeps only the last CAUSES_KEPT.
 cdef dict CAUSES = {}
 cdef dict NOTED = {}           # by thread: its numbers that are in CAUSES, in order (keys)
 cdef object TABLES = object()  # whose lock guards the two on a Python without the GIL
@@ -104,7 +104,7 @@ cdef enum:
 
 cdef int64_t note_cause(object exception, str plugin) noexcept:
     global last_cause
-    cdef list dropped = []  # its end may run the caller's code: after the change of the tables
+    cdef list dropped = []  # freed after the change of the tables, because that may run the caller's code
     with cython.critical_section(TABLES):
         last_cause += 1
         number = last_cause

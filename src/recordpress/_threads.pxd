@@ -5,12 +5,12 @@ from cpython.ref cimport PyObject
 from recordpress._c.wire cimport rp_flag_is_set
 
 
-# One piece of work: the first member of the struct that `run` works on.
+# A task: the first member of the struct that `run` works on.
 ctypedef struct task:
     void (*run)(task* self) noexcept nogil
     const int* cancelled     # set by Threads: `run` may end early, because its result is no longer wanted
     task* next
-    PyObject* owner          # owns all that `run` reads and writes; the task refers to it until it was waited for
+    PyObject* owner          # owns all that `run` reads and writes; referenced until the task has been waited for
     bint done
 
 
@@ -26,6 +26,6 @@ cdef class Threads:
     cdef crew* _crew(self) except NULL
 
 
-# Whether the task may end early. For `run`.
+# Returns whether the task may end early, for use in `run`.
 cdef inline bint is_cancelled(const task* work) noexcept nogil:
     return work.cancelled != NULL and rp_flag_is_set(work.cancelled)

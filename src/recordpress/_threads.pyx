@@ -1,8 +1,8 @@
-"""The threads of a call: tasks run in order, and a thread that waits for one runs others.
+"""The threads of a call: tasks run in order, and a thread that waits for a task runs others.
 
 These are C threads, not Python's: no signal handler runs in them, or between their start and the record of it, and an
 interpreter that shuts down need not end them first. Until a task has been waited for, it holds a reference to the owner
-of what it reads, so that neither an exception nor the garbage collector frees that while the task runs.
+of its data, so that neither an exception nor the garbage collector frees the data while the task runs.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -35,7 +35,7 @@ cdef enum:
 
 cdef struct crew:
     pthread_mutex_t lock
-    pthread_cond_t put         # there is something to do, or it is over
+    pthread_cond_t put         # there is a task to run, or the crew is closing
     pthread_cond_t done
     task* first                # not begun
     task* last
@@ -69,7 +69,7 @@ cdef void do(crew* c, task* work) noexcept nogil:
 
 
 cdef void* work_off(void* argument) noexcept nogil:
-    """Run a thread."""
+    """Run tasks in a thread until the crew closes."""
     cdef crew* c = <crew*>argument
     cdef task* work
     pthread_mutex_lock(&c.lock)
@@ -84,7 +84,7 @@ cdef void* work_off(void* argument) noexcept nogil:
 
 
 cdef bint help_until(crew* c, task* wanted) noexcept nogil:
-    """Return whether the task is done. If not, this thread has worked on another or waited for SIGNALS_MS."""
+    """Return whether the task is done. If not, this thread has run another task or waited for SIGNALS_MS."""
     cdef task* work
     pthread_mutex_lock(&c.lock)
     if not wanted.done:
@@ -108,7 +108,7 @@ cdef void append(crew* c, task* work) noexcept nogil:
 
 
 cdef void remove(crew* c, task* work) noexcept nogil:
-    """Remove a task that was waited for. Called as `append` is."""
+    """Remove a task that was waited for. Called under the same conditions as `append`."""
     cdef task** link = &c.running
     while link[0] != work:
         link = &link[0].next
@@ -124,14 +124,14 @@ cdef void add(crew* c, task* work) noexcept nogil:
 
 
 cdef void forget(crew* c, task* work) noexcept nogil:
-    """Remove a task that was waited for, where other threads take tasks too."""
+    """Remove a task that was waited for, while other threads take tasks too."""
     pthread_mutex_lock(&c.lock)
     remove(c, work)
     pthread_mutex_unlock(&c.lock)
 
 
 cdef void do_until(crew* c, const task* wanted) noexcept nogil:
-    """Run tasks up to this one, without any other thread."""
+    """Run tasks up to `wanted`, without any other thread."""
     cdef task* work
     while not wanted.done:
         work = take(c)
@@ -140,7 +140,7 @@ cdef void do_until(crew* c, const task* wanted) noexcept nogil:
 
 
 cdef bint end_all(crew* c) noexcept nogil:
-    """End the threads and wait for them. False: one of them is calling, and continues when this returns."""
+    """End the threads and wait for them. Return False if one of them is the caller, which then continues."""
     cdef bint own = False
     cdef int i
     pthread_mutex_lock(&c.lock)
@@ -167,7 +167,7 @@ cdef void drop_owners(task* work):
 
 
 cdef class Threads:
-    """`others` threads, or none if the system has no more: the caller then works alone, without a lock."""
+    """Up to `others` threads, as many as the system allows; without any, the caller works alone, without a lock."""
 
     def __cinit__(self, int others):
         cdef crew* c = <crew*>calloc(1, sizeof(crew))
@@ -204,7 +204,7 @@ cdef class Threads:
         return 0
 
     cdef int wait(self, task* work) except -1:
-        """Wait for a task; this thread runs tasks that none has begun. A signal handler may raise."""
+        """Wait for a task, and run tasks that no thread has begun. A signal handler may raise an exception."""
         cdef crew* c = self._crew()
         cdef bint done = False
         if c.n:
@@ -233,7 +233,7 @@ cdef class Threads:
             with nogil:
                 ended = end_all(c)
         if c.n and not ended:
-            return  # a codec of the caller's own made the garbage collector run in one of these threads
+            return  # a plug-in made the garbage collector run in one of these threads
         drop_owners(c.first)
         drop_owners(c.running)
         if c.threads != NULL:

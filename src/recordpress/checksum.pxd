@@ -1,4 +1,4 @@
-"""Checksums for the other modules: the tables and the choice of the CPU's path live in this one."""
+"""Checksums for the other modules: this module has the tables and chooses the CPU's path."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
@@ -6,7 +6,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 cdef uint32_t crc32c_update(uint32_t crc, const uint8_t* p, size_t n) noexcept nogil
 cdef uint32_t crc32_update(uint32_t crc, const uint8_t* p, size_t n) noexcept nogil
 
-# The checksum of A then B from the checksums of A and B, and the size of B.
+# The checksum of A followed by B, from the checksums of A and B, and the size of B.
 cdef uint32_t crc32c_combined(uint32_t a, uint32_t b, uint64_t size_b) noexcept nogil
 cdef uint32_t crc32_combined(uint32_t a, uint32_t b, uint64_t size_b) noexcept nogil
 

@@ -17,7 +17,7 @@ from recordpress.errors import InvalidArgumentError
 ctypedef uint32_t (*update_function)(uint32_t, const uint8_t*, size_t) noexcept nogil
 ctypedef uint32_t (*patch_function)(uint32_t, const uint8_t*, const uint8_t*, size_t, uint64_t) noexcept nogil
 
-# The GIL is released from this size on: about a microsecond of work, many times the cost of releasing it.
+# The GIL is released from this size: about a microsecond of work, many times the cost of releasing it.
 cdef enum:
     RELEASE_GIL = 1 << 15
 
@@ -79,7 +79,7 @@ cdef object patched(object crc, object old, object new, object distance, patch_f
     cdef InputView new_view = InputView(new, "new")
     if old_view.size != new_view.size:
         raise InvalidArgumentError(
-            f"new must be of the same size as old, {old_view.size} bytes, not {new_view.size}", field="new")
+            f"new must have the same size as old ({old_view.size} bytes), not {new_view.size}", field="new")
     return patch(before, old_view.data, new_view.data, <size_t>old_view.size, after)
 
 
@@ -89,14 +89,14 @@ def crc32c(data, value=0):
     Parameters
     ----------
     data : bytes-like
-        Any contiguous buffer, read as it lies in memory. From 32 KiB on, the GIL is released.
+        Any contiguous buffer, read as it is in memory. From 32 KiB, the GIL is released.
     value : int
-        Checksum of the bytes before `data`, otherwise 0.
+        Checksum of the bytes before `data`, 0 by default.
 
     Returns
     -------
     int
-        0 to 2**32 - 1. The function's source: RFC 3720, appendix B.4 (Castagnoli's polynomial).
+        0 to 2**32 - 1. RFC 3720, appendix B.4, defines CRC-32C (Castagnoli's polynomial).
 
     Raises
     ------
@@ -122,12 +122,12 @@ def crc32(data, value=0):
     Parameters
     ----------
     data, value
-        As in :func:`crc32c`; so are the errors.
+        As in :func:`crc32c`, which raises the same errors.
 
     Returns
     -------
     int
-        0 to 2**32 - 1, as zlib.crc32 gives. The function's source: RFC 1952, section 8.
+        0 to 2**32 - 1, as from zlib.crc32. RFC 1952, section 8, defines CRC-32.
 
     Examples
     --------
@@ -139,14 +139,14 @@ def crc32(data, value=0):
 
 
 def crc32c_combine(a, b, len_b):
-    """Combine the CRC-32C of two byte strings into that of the first followed by the second.
+    """Combine the CRC-32C checksums of two byte strings into the checksum of the first followed by the second.
 
     Parameters
     ----------
     a, b : int
-        Checksum of the first and of the second.
+        Checksums of the first and of the second byte string.
     len_b : int
-        Bytes in the second, 0 to 2**63 - 1. The time is O(log len_b).
+        Number of bytes in the second, 0 to 2**63 - 1. The time is O(log len_b).
 
     Returns
     -------
@@ -171,12 +171,12 @@ def crc32c_combine(a, b, len_b):
 
 
 def crc32_combine(a, b, len_b):
-    """Combine the CRC-32 of two byte strings into that of the first followed by the second.
+    """Combine the CRC-32 checksums of two byte strings into the checksum of the first followed by the second.
 
     Parameters
     ----------
     a, b, len_b
-        As in :func:`crc32c_combine`; so are the result and the errors.
+        As in :func:`crc32c_combine`, which has the same result type and errors.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def crc32c_patch(crc, old, new, distance):
     """Compute the CRC-32C of a byte string after a change of one field, without reading the rest of it.
 
     A broker can thus set LogAppendTime or attributes in the header of a large batch: the checksum is linear, so the
-    change of the field gives the change of the checksum.
+    change of the field determines the change of the checksum.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def crc32c_patch(crc, old, new, distance):
     old, new : bytes-like
         The field's bytes before and after the change, of the same size.
     distance : int
-        Bytes between the field's end and the end of the byte string, 0 to 2**63 - 1. The time is O(log distance).
+        Number of bytes from the field's end to the end of the byte string, 0 to 2**63 - 1. The time is O(log distance).
 
     Returns
     -------
@@ -231,7 +231,7 @@ def crc32_patch(crc, old, new, distance):
     Parameters
     ----------
     crc, old, new, distance
-        As in :func:`crc32c_patch`; so are the result and the errors.
+        As in :func:`crc32c_patch`, which has the same result type and errors.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def crc32_patch(crc, old, new, distance):
 
 
 def crc32c_path():
-    """Name of the CRC-32C implementation that this CPU uses.
+    """Return the name of the CRC-32C implementation that this CPU uses.
 
     Returns
     -------
@@ -273,7 +273,7 @@ cdef const rp_crc32c_path* path_named(str name) except NULL:
 
 
 def _crc32c_by_path(str path, data, value=0):
-    """Compute crc32c by the implementation of that name."""
+    """Compute crc32c with the implementation named `path`."""
     cdef const rp_crc32c_path* chosen = path_named(path)
     cdef uint32_t crc = <uint32_t>integer_of(value, "value", 0, UINT32_MAX)
     cdef InputView view = InputView(data)
@@ -281,7 +281,7 @@ def _crc32c_by_path(str path, data, value=0):
 
 
 def _crc32c_combine_by_path(str path, a, b, len_b):
-    """Compute crc32c_combine by the implementation of that name."""
+    """Compute crc32c_combine with the implementation named `path`."""
     cdef const rp_crc32c_path* chosen = path_named(path)
     cdef uint32_t moved = chosen.shifted(<uint32_t>integer_of(a, "a", 0, UINT32_MAX),
                                          integer_of(len_b, "len_b", 0, INT64_MAX))

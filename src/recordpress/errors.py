@@ -15,8 +15,8 @@
     │   └── NotFoundError             also a KeyError and an IndexError
     └── ArgumentTypeError                 also a TypeError
 
-Data that was read raises the first four, a store that fails StorageError, and a wrong call one of the last four.
-Local files raise Python's own OSError, and running out of memory its MemoryError.
+Bad data raises one of the first four, a store that fails raises StorageError, and a wrong call one of the last five.
+Local files raise Python's own OSError, and a lack of memory raises MemoryError.
 """
 
 __all__ = [
@@ -38,28 +38,28 @@ __all__ = [
 class RecordpressError(Exception):
     """Base of all errors of this package.
 
-    The attributes give the place of the error where it is known; others are None.
+    The attributes state the place of the error; an attribute that is not known is None.
 
     Attributes
     ----------
     file : str | None
         The file that was being read.
     position : int | None
-        Position in the file or buffer of the batch that is wrong, or of another entry.
+        Position of the bad batch, or of another entry, in the file or buffer.
     offset : int | None
         Kafka's offset of the batch or record.
     field : str | None
-        The field that is wrong, named as in Kafka's protocol or the codec's format; or the argument that is wrong.
+        The wrong field, named as in Kafka's protocol or the codec's format; or the wrong argument.
     field_position : int | None
         Position of the field in the file or buffer, unless it lies in compressed data.
     rule : str | None
         The rule that was broken.
     code : int | None
-        Kafka's error code, if it has one for the error.
+        Kafka's error code, if Kafka has a code for the error.
 
     Remedy
     ------
-    Catch this one for all errors of recordpress. Its attributes name the file, byte and field to look at.
+    Catch this class to handle all errors of recordpress. Its attributes name the file, byte and field to look at.
 
     Examples
     --------
@@ -122,8 +122,8 @@ class CorruptRecordError(RecordpressError):
     Remedy
     ------
     Look at `position`: the batch there was damaged, or no batch begins there. `recordpress scan` finds all damage
-    of a log and `recordpress repair` copies what is intact. A fetch response that only ends too early is not an error
-    unless ``complete=True`` requires complete entries.
+    of a log and `recordpress repair` copies what is intact. A fetch response with a truncated last entry is not an
+    error unless ``complete=True`` requires complete entries.
 
     Examples
     --------
@@ -141,12 +141,12 @@ class CorruptRecordError(RecordpressError):
 
 
 class DecompressionError(CorruptRecordError):
-    """A codec's stream is damaged, cut short, or uses features that Kafka does not accept.
+    """A codec's stream is damaged or truncated, or uses features that Kafka does not accept.
 
     Remedy
     ------
-    If the checksum of the batch is right, its writer made a stream that Kafka's readers refuse, too: write it again
-    with another codec or library. Otherwise treat it as CorruptRecordError.
+    If the checksum of the batch is right, its writer produced a stream that Kafka's readers also refuse: write the
+    batch again with another codec or library. Otherwise, treat the error as a CorruptRecordError.
 
     Examples
     --------
@@ -188,8 +188,8 @@ class UnsupportedCompressionTypeError(RecordpressError):
 
     Remedy
     ------
-    Ids 6 and 7 are not assigned; a batch of id 5 names its own codec, which a `CodecRegistry` given as
-    ``codecs=`` must have. Formats v0 and v1 have no zstd: write v2, or use another codec.
+    Ids 6 and 7 are not assigned; a batch with id 5 names a plug-in, which a `CodecRegistry` passed as
+    ``codecs=`` must have. Formats v0 and v1 do not support zstd: write v2, or use another codec.
 
     Examples
     --------
@@ -213,7 +213,7 @@ class OutputTooLargeError(RecordpressError):
     Remedy
     ------
     If you trust the data and have the memory, raise ``max_decompressed_bytes``; the limit is `DEFAULT_MAX_SIZE`
-    unless it is named, and 2 GiB - 1 at most. Otherwise treat the data as an attack: small inputs can claim
+    by default, and 2 GiB - 1 at most. Otherwise, treat the data as an attack: small inputs can claim
     gigabytes.
 
     Examples
@@ -248,7 +248,7 @@ class StorageError(RecordpressError, OSError):
 
 
 class InvalidArgumentError(RecordpressError, ValueError):
-    """An argument has a value that is not accepted; the message lists those that are.
+    """An argument has a value that is not accepted; the message lists the accepted values.
 
     Remedy
     ------
@@ -270,7 +270,7 @@ class ClosedError(InvalidArgumentError):
 
     Remedy
     ------
-    Make a new object: a builder gives one batch, a reader reads once.
+    Create a new object: a builder builds one batch, and a reader reads once.
 
     Examples
     --------
@@ -286,12 +286,12 @@ class ClosedError(InvalidArgumentError):
 
 
 class InUseError(InvalidArgumentError, RuntimeError):
-    """Another call uses the object: a call of another thread, or the one that made this call.
+    """Another call is using the object: a call of another thread, or the call that led to this call.
 
     Remedy
     ------
-    Give each thread its own object, or a lock to all of them; do not use an object while it asks your code for
-    something.
+    Give each thread a separate object, or use a lock; do not use an object in code that a call of the object
+    runs.
 
     Examples
     --------
@@ -313,7 +313,7 @@ class NotFoundError(InvalidArgumentError, KeyError, IndexError):
 
     Remedy
     ------
-    The message lists the columns, or says how many rows or records there are, or names the id.
+    The message lists the columns, or states the number of rows or records, or the id.
 
     Examples
     --------
@@ -327,7 +327,7 @@ class NotFoundError(InvalidArgumentError, KeyError, IndexError):
 
 
 class ArgumentTypeError(RecordpressError, TypeError):
-    """An argument has a type that is not accepted; the message lists those that are.
+    """An argument has a type that is not accepted; the message lists the accepted types.
 
     Remedy
     ------

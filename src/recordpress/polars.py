@@ -5,8 +5,8 @@
     LazyFrame ──► columns, predicate, number of rows ──► Log.read: columns, partitions, offsets, times ──► DataFrames
                                                                                     └── the predicate, once more
 
-The parts of a predicate that are joined by ``&`` may limit topic, partition, offset and timestamp. These limits only
-must not drop a matching row: every frame is filtered by the whole predicate. Needs polars.
+The parts of a predicate that are joined by ``&`` may limit topic, partition, offset and timestamp. These limits need
+only keep every matching row: every frame is filtered by the whole predicate. This module needs polars.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _PLACES = ("topic", "partition")
 _RECORDS = ("offset", "timestamp", "timestampType", "key", "value", "headers")
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
-# A comparison with its sides exchanged.
+# The operator of a comparison with its sides exchanged.
 _EXCHANGED = {"Gt": "Lt", "GtEq": "LtEq", "Lt": "Gt", "LtEq": "GtEq", "Eq": "Eq"}
 
 
@@ -44,17 +44,17 @@ def scan_log(
     """Return a log as a lazy frame.
 
     Only the query's columns are decoded. Filters on topic and partition choose directories, and filters on offset and
-    timestamp limit the part of them that is read. ``head`` and ``slice`` end it early.
+    timestamp limit what is read from them. ``head`` and ``slice`` end the read early.
 
     Parameters
     ----------
     path, filesystem, codecs
-        As in `recordpress.open_log`. Names are listed at once; records are read when the query is collected.
+        As in `recordpress.open_log`. Files are listed at once; records are read when the query is collected.
     columns : sequence of str, optional
-        What the frame has. By default topic, partition, offset, timestamp, timestampType, key, value and headers; there
-        are more, see `recordpress.read_columns`.
+        Columns of the frame. By default topic, partition, offset, timestamp, timestampType, key, value and headers;
+        `recordpress.read_columns` lists further columns.
     options
-        ``isolation_level``, ``on_corrupt``, ``threads`` and others of `Log.read`.
+        ``isolation_level``, ``on_corrupt``, ``threads`` and other options of `Log.read`.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def scan_log(
     Raises
     ------
     RecordpressError
-        As `recordpress.open_log` and `Log.read`; errors while a query runs may come as Polars' ComputeError.
+        As in `recordpress.open_log` and `Log.read`; Polars may raise errors of a running query as ComputeError.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class _Scan:
         import polars as pl
 
         needed = [] if self.predicate is None else self.predicate.meta.root_names()
-        # a frame without columns has no rows: the offset stands for them
+        # a frame without columns has no rows: the offset is read instead
         read = list(dict.fromkeys([*self.names, *needed])) or ["offset"]
         if self.rows == 0:
             yield _frame_of(self.log.select(lambda partition: False), read, self.options).select(self.names or read)
@@ -136,7 +136,7 @@ class _Scan:
 
 
 def _parts_of(expression: polars.Expr) -> Iterator[polars.Expr]:
-    """Return the expressions that it joins with ``&``."""
+    """Yield the expressions that `expression` joins with ``&``."""
     if _operator(expression) in ("And", "LogicalAnd"):
         for inner in expression.meta.pop():
             yield from _parts_of(inner)
@@ -156,7 +156,7 @@ def _operator(expression: polars.Expr) -> str | None:
 
 
 def _chosen(parts: list[polars.Expr]) -> Callable[[Partition], bool]:
-    """Return whether a partition satisfies the expressions that use only topic and partition."""
+    """Return a function that tests a partition with these expressions, which use only topic and partition."""
     import polars as pl
 
     def wanted(partition: Partition) -> bool:
@@ -168,11 +168,11 @@ def _chosen(parts: list[polars.Expr]) -> Callable[[Partition], bool]:
 
 
 def _bounds_of(part: polars.Expr) -> dict[str, int]:
-    """Return the options of `Log.read` for a comparison of offset or timestamp with a value; {} for others."""
+    """Return the options of `Log.read` for a comparison of offset or timestamp with a value; otherwise {}."""
     operator = _operator(part)
     if operator not in _EXCHANGED:
         return {}
-    # meta.pop gives the sides from right to left
+    # meta.pop returns the sides from right to left
     value, column = part.meta.pop()
     if column.meta.is_literal():
         value, column = column, value
@@ -183,7 +183,7 @@ def _bounds_of(part: polars.Expr) -> dict[str, int]:
 
 
 def _literal(value: polars.Expr) -> int | None:
-    """Return an int unchanged, and a datetime in ms, rounded down."""
+    """Return an int unchanged, and a datetime in ms, rounded down; None if the value is neither."""
     import polars as pl
 
     found = pl.select(value).item()

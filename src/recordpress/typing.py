@@ -56,8 +56,8 @@ Level: TypeAlias = SupportsIndex | _ZstdParameters | Literal["kafka-default"] | 
 """Level on the codec's own scale. None and "kafka-default" mean the default level of Kafka's clients.
 
 gzip has -1 and 1 to 9 (-1, the default, is 6), and zstd -131072 to 22 (default 3). lz4 has 1 to 17, where 9, the
-default, is the fast compressor and every other is LZ4 HC. The other codecs have no levels (KIP-390).
-`recordpress.ZstdParameters` is a level of zstd with another window or strategy.
+default, is the fast compressor and every other level is LZ4 HC. The other codecs have no levels (KIP-390).
+`recordpress.ZstdParameters` is a zstd level with another window or strategy.
 """
 
 Time: TypeAlias = SupportsIndex | datetime | str
@@ -69,7 +69,7 @@ BinaryType: TypeAlias = Literal["binary", "large_binary", "binary_view"]
 """Arrow type of keys and values; views share the memory of the decompressed batches."""
 
 HeaderChecksum: TypeAlias = Literal["verify", "ignore"]
-"""Action on a wrong checksum of an LZ4 frame's header in v1 and v2."""
+"""Treatment of a wrong checksum in an LZ4 frame's header in v1 and v2."""
 
 ShownAs: TypeAlias = Literal["utf8", "hex", "base64", "json", "size"]
 """Encoding of keys and values as text."""
@@ -132,11 +132,11 @@ class BatchOptions(TypedDict, total=False):
     Attributes
     ----------
     timestamp_type : int
-        0 CreateTime, 1 LogAppendTime; `recordpress.TimestampType`.
+        0 CreateTime, 1 LogAppendTime; see `recordpress.TimestampType`.
     log_append_time : int, datetime or str
         The time of all records, with LogAppendTime.
     producer_id, producer_epoch, base_sequence : int
-        Id of an idempotent producer; -1, the default, for others.
+        Id, epoch and first sequence of an idempotent producer; -1, the default, for other producers.
     partition_leader_epoch : int
         -1, the default, is what a producer writes.
     is_transactional : bool
