@@ -25,12 +25,12 @@ differential: $(TESTING)  ## Compare with Kafka's own classes on the same sets, 
 	RECORDPRESS_FETCH_SETS=10000 $(PYTHON) -m pytest -q tests/compat/test_fetch_conversion.py
 	$(MAKE) -f labs.mk broker-rules producer-rules old-brokers
 
-broker-rules: $(TESTING)  ## Compare answers to SETS Produce requests with the classes of brokers 3.9, 4.3 and 4.4
+broker-rules: $(TESTING)  ## Compare answers to SETS Produce requests with those of the classes of brokers 3.9, 4.3 and 4.4
 	@build_support/debian.sh differential
 	$(MAKE) -f labs.mk build/broker/.jars build/broker-4.4/.jars $(OLD_JARS)/3.9.2/.jars
 	RECORDPRESS_BROKER_SETS=$(SETS) $(PYTHON) -m pytest -q tests/compat/test_broker_rules.py
 
-producer-rules: $(TESTING)  ## Compare the batches of STREAMS streams with the producers of 4.3 and 4.4
+producer-rules: $(TESTING)  ## Compare the batches of STREAMS streams with those of the producers of 4.3 and 4.4
 	@build_support/debian.sh differential
 	$(MAKE) -f labs.mk build/broker/.jars build/broker-4.4/.jars
 	RECORDPRESS_PRODUCER_STREAMS=$(STREAMS) RECORDPRESS_PRODUCER_UPDATES=$(UPDATES) RECORDPRESS_PRODUCER_SCHEDULES=$(SCHEDULES) \
