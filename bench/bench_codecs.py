@@ -1,11 +1,11 @@
 """One codec call from Python: its cost over the bare C call, and other packages on the same bytes.
 
-The limit is a loop in C over the libraries' calls with Kafka's framing, into the same buffer. Our added cost counts
-from "one in C": the same C call made once from Python, minus the cost of a call that does nothing ("nothing in C"). A
-library is slower there than in the loop (libzstd by 0.15 us), because any interpreter code between the calls uses the
-branch predictor and the caches. Peers compress into the frames that suit them best (zstd with its content size, one
-raw snappy block). They decompress Kafka's frames as we do, except that for snappy they decompress one raw block,
-because they do not read xerial streams.
+The limit is a loop in C over the libraries' calls with Kafka's framing, into the same buffer. Our added cost is
+relative to "one in C": the same C call made once from Python, minus the cost of a call that does nothing ("nothing in
+C"). A library is slower there than in the loop (libzstd by 0.15 us), because any interpreter code between the calls
+uses the branch predictor and the caches. Peers compress into the frames that suit them best (zstd with its content
+size, one raw snappy block). They decompress Kafka's frames as we do, except that for snappy they decompress one raw
+block, because they do not read xerial streams.
 """
 
 import contextlib
