@@ -16,7 +16,7 @@
 #include "status.h"
 
 enum {
-    RP_LOG_OVERHEAD = 12,   /* offset and size, which `size` does not count */
+    RP_LOG_OVERHEAD = 12,   /* offset and size, which the size field does not count */
     RP_SIZE_OFFSET = 8,
     RP_MAGIC_OFFSET = 16,
     RP_ENTRY_PREFIX = 17,   /* up to and including the magic */

@@ -37,7 +37,7 @@ static inline unsigned rp_cpu_ask(void) {
     return found;
 }
 
-/* The features found: weak, so that all includers in a shared object share one variable, as C++'s inline variables. */
+/* The features found: weak, so that all includers in a shared object share one variable, like a C++ inline variable. */
 __attribute__((weak, visibility("hidden"))) unsigned rp_cpu_known;
 
 /* Whether the CPU has all of `wanted`. CPUID runs once: under a hypervisor it takes a microsecond or more. */

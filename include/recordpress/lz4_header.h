@@ -64,8 +64,8 @@ typedef struct rp_lz4_frame {
     uint8_t flags;          /* FLG */
 } rp_lz4_frame;
 
-/* Read a header as Kafka's Java reader does, with an error for each rule that is broken. If check_hc is set, HC must
- * be that of magic 1 and 2; magic 0 accepts any value. */
+/* Read a header as Kafka's Java reader does, with a separate error for each rule. If check_hc is set, HC must be
+ * that of magic 1 and 2; magic 0 accepts any value. */
 static inline int rp_lz4_header_read(const uint8_t *p, size_t size, int check_hc, rp_lz4_frame *frame, rp_error *err) {
     if (size < 4) return rp_fail(err, RP_LZ4_SHORT, 0, 0, 0);
     uint32_t magic = rp_load_le32(p);

@@ -32,7 +32,7 @@ enum {
     RP_POOL_ALIGN = 64,         /* Arrow's recommended alignment */
     RP_POOL_MIN_SHIFT = RP_POOL_SMALLEST,
     RP_POOL_MAX_SHIFT = 32,
-    RP_POOL_STEPS = 4,          /* classes per doubling: at most 25 % of a block is slack, and untouched slack costs no page */
+    RP_POOL_STEPS = 4,          /* per doubling: at most 25 % of a block is slack, and untouched slack costs no page */
     RP_POOL_CLASSES = (RP_POOL_MAX_SHIFT - RP_POOL_MIN_SHIFT) * RP_POOL_STEPS + 1
 };
 

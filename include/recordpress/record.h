@@ -29,7 +29,7 @@ typedef struct rp_record {
     int32_t size;         /* bytes of the whole record, including its length field (in minimal form) */
     int32_t sequence;     /* of an idempotent producer, -1: none */
     int8_t attributes;    /* writers write 0 in v2 (DefaultRecord.writeTo) */
-    int8_t timestamp_type; /* -1 none, 0 CreateTime, 1 LogAppendTime; the writer of a set may begin batches by it */
+    int8_t timestamp_type; /* -1 none, 0 CreateTime, 1 LogAppendTime; a set's writer may start a batch if it changes */
 } rp_record;
 
 /* The place of one entry's records, and how their deltas become offsets and timestamps. */

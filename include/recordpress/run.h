@@ -33,7 +33,7 @@ typedef struct rp_rows {
     int64_t first_offset;      /* of row 0 */
 } rp_rows;
 
-/* Find the bytes of a row; return 0 if the array's offsets contradict each other, or a field may not be as large. */
+/* Find the bytes of a row; return 0 if the array's offsets contradict each other, or a field cannot hold the bytes. */
 static inline __attribute__((always_inline)) int rp_bytes_of(const rp_bytes_column *c, int64_t row, rp_field *f) {
     f->data = NULL;
     f->size = -1;

@@ -88,7 +88,7 @@ RP_SNAPPY_INLINE uint8_t *rp_snappy_put_copy(uint8_t *op, uint32_t offset, uint3
     return op + 2 + two;
 }
 
-/* Write a copy of any length: the last element must have at least 4 bytes. */
+/* Write a copy of any length: the last element must copy at least 4 bytes. */
 static inline uint8_t *rp_snappy_put_copies(uint8_t *op, size_t offset, size_t length) {
     if (length >= 12 && length <= 64) return rp_snappy_put_copy2(op, offset, length); /* most copies that come here */
     for (; length >= 64 + 4; length -= 64) op = rp_snappy_put_copy2(op, offset, 64);
