@@ -110,7 +110,7 @@ cdef class Batch(BatchHeader):
 
     @property
     def records_count(self):
-        """int | None: number of records in the header; None for a v0/v1 wrapper, whose header does not have it."""
+        """int | None: number of records that the header declares; None for a v0/v1 wrapper, which declares none."""
         if self._header.magic < 2 and self.is_compressed:
             return None
         return self._header.records_count
@@ -362,7 +362,7 @@ cdef class Batch(BatchHeader):
         raise ArgumentTypeError(NOT_AN_ARRAY, field="data")
 
     def __len__(self):
-        """Return the number of records in the header. A v0/v1 wrapper does not have it, so it is decompressed, once."""
+        """Return the declared number of records; decompress a v0/v1 wrapper, which declares none, once."""
         if self._header.magic == 2:
             self._check_count()
             return self._header.records_count

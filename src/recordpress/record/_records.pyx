@@ -37,7 +37,7 @@ cdef class Record:
     key, value : bytes | None
         Created when first read.
     headers : list[tuple[str, bytes | None]]
-        Keys are decoded as UTF-8; other bytes become U+FFFD, as in Kafka's clients.
+        Keys are decoded as UTF-8; invalid bytes become U+FFFD, as in Kafka's clients.
     sequence : int
         Sequence of an idempotent producer, or -1.
     size : int

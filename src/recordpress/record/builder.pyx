@@ -323,7 +323,7 @@ cdef class BatchBuilder:
         Returns
         -------
         int
-            Number of appended records. If it is not all of them, the next record would exceed the limit.
+            Number of appended records. If some are left, the batch with the next record would exceed the limit.
 
         Raises
         ------

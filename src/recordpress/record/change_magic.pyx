@@ -5,7 +5,7 @@
     v0 ─► v1, v2    the timestamp -1
     v0, v1 ─► v2    no producer, no leader epoch
 
-LogAppendTime does not change. The new batch has the first record's offset as its base: inner offsets of a v1 wrapper
+LogAppendTime is kept. The new batch has the first record's offset as its base: inner offsets of a v1 wrapper
 count from this offset, regardless of the v2 batch's first offset before compaction.
 """
 
