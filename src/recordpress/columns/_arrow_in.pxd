@@ -1,4 +1,4 @@
-"""Foreign Arrow arrays, from which rows are read: finds each column's bytes, numbers and nulls."""
+"""Find the bytes, numbers and nulls of each column in foreign Arrow arrays, to read rows from them."""
 
 from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t, int8_t, uint64_t, uint8_t
 from libc.string cimport memcpy

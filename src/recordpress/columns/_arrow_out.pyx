@@ -123,7 +123,7 @@ cdef void chunk_drop(chunk_data* chunk) noexcept nogil:
 # --- arrays -----------------------------------------------------------------------------------------------
 
 cdef int export_array(chunk_data* chunk, const array_data* data, ArrowArray* out) noexcept nogil:
-    """Export `data` as an ArrowArray that refers to its chunk; return 0, or ENOMEM with `out` released."""
+    """Export `data` as an ArrowArray that holds a reference to its chunk; return 0, or ENOMEM with `out` released."""
     memset(out, 0, sizeof(ArrowArray))
     out.buffers = data.buffers
     rp_ref_take(&chunk.references)

@@ -223,7 +223,7 @@ cdef class Source:
         For a larger entry, views grow with the bytes that exist, never by its size field alone. If the file is known
         to hold the whole entry, the view gets the entry's size at once; if known not to, the rest is not read.
         """
-        cdef int64_t step = max(self.step, <int64_t>RP_BATCH_HEADER)  # the size from which an entry is large
+        cdef int64_t step = max(self.step, <int64_t>RP_BATCH_HEADER)  # entries are measured against it
         cdef int64_t entry, left
         if rest < RP_ENTRY_PREFIX:
             return step

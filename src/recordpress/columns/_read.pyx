@@ -389,7 +389,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
 
         Offsets, broker-set times, and these fields except ``sequence`` and ``baseOffset`` need no decompression if a
         v2 batch has as many records as offsets, as every batch straight from a producer does. The checksum is still
-        verified; damage that it does not cover goes unnoticed.
+        verified; a malformed payload with a right checksum goes unnoticed.
     check_crcs : bool
         Check the checksum of every entry, and of inner messages of v0/v1 wrappers, before it is decoded.
     binary_type : {'binary', 'large_binary', 'binary_view'}

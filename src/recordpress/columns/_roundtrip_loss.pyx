@@ -59,7 +59,7 @@ cdef int lost_of_header(loss* lost, const rp_batch* b) noexcept nogil:
 
 
 cdef bint is_largest(int64_t value, const int64_t* timestamps, int64_t rows) noexcept nogil:
-    """Return whether no timestamp is above the value. If that is not negative, the signs of the differences show it,
+    """Return whether no timestamp is above the value. For a value of 0 or more, the signs of the differences show it,
     several at a time; a difference that wraps around looks like a timestamp above, and takes the second loop."""
     cdef int64_t i
     cdef uint64_t beyond = 0
@@ -138,7 +138,7 @@ cdef bytes text_at(const char** at):
 
 
 cdef bytes value_of(const char* metadata, bytes wanted):
-    """Return the value of a key, or None. The interface has no total size, so that sizes cannot be checked."""
+    """Return the value of a key, or None. The interface has no total size, so only negative sizes are refused."""
     cdef int32_t n
     cdef bytes key, value
     if metadata == NULL:

@@ -553,8 +553,8 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
     Raises
     ------
     InvalidArgumentError
-        A column is unknown, offsets do not increase, a timestamp is negative, `BatchBuilder` refuses a record (the
-        message names it), or columns with ``baseOffset`` cannot reproduce the batches that they were read from.
+        A column is unknown, offsets do not increase, a timestamp is negative, or as for `BatchBuilder`; the message
+        names the record. Columns with ``baseOffset`` cannot reproduce the batches that they were read from.
     ArgumentTypeError
         A column or an argument has the wrong type.
 

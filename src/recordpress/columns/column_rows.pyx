@@ -103,8 +103,8 @@ cdef int batch_type(input_types* types, str name, const ArrowSchema* schema, int
 cdef int refuse_loss(column_type* t, const ArrowSchema* schema) except -1:
     t.exact = True
     if strncmp(schema.format, "ts", 2) == 0 and strlen(schema.format) == 4:  # "tsm:UTC" continues after the colon
-        raise InvalidArgumentError("column timestamp has no time zone, but Kafka's times are UTC: set UTC, or pass "
-                                   "coerce_timestamps=True to read it as UTC", field="timestamp")
+        raise InvalidArgumentError("column timestamp has no time zone, but Kafka's times are UTC: set a time zone, or "
+                                   "pass coerce_timestamps=True to read it as UTC", field="timestamp")
     return 0
 
 

@@ -12,7 +12,7 @@ PLACE_COLUMNS: dict[str, type[str] | type[int]] = {"topic": str, "partition": in
 
 
 def chosen_columns(columns: Iterable[str] | None, *, has_place: bool = True) -> list[str]:
-    """Return the columns of a result; by default the usual columns, after topic and partition if `has_place`."""
+    """Return the columns; for None, the default of `read_columns`, after topic and partition if `has_place`."""
     if columns is None:
         of_records = read_columns(b"").column_names
         return [*PLACE_COLUMNS, *of_records] if has_place else of_records
