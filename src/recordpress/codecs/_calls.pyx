@@ -28,7 +28,7 @@ cdef object DEFAULT_OBJECT = DEFAULT_MAX_SIZE
 
 cdef enum:
     # Without a cap, any producer's batch of 1 MiB, Kafka's default max.message.bytes, can claim gigabytes in each
-    # consumer: four bytes of zstd make 128 KiB. Records seldom shrink to a 64th, so a batch of records passes.
+    # consumer: four bytes of zstd make 128 KiB. Records seldom shrink to a 64th, so a batch of that size passes.
     DEFAULT_CAP = 64 << 20
     # Output cannot be larger: Kafka's own buffers are indexed by int32.
     MAX_SIZE_CEILING = 2147483647

@@ -185,8 +185,8 @@ cdef size_t read_as_java(ZSTD_DCtx* decompressor, ZSTD_inBuffer* input, size_t s
                          uint8_t* dst) noexcept nogil:
     """Read up to JAVA_OUTPUT bytes as zstd-jni's ZstdInputStream does; return their number, 0 at the end or an error.
 
-    `input` shows how many of the payload's `size` bytes are in the stream's buffer. `ended`: a frame has ended since
-    the buffer was filled; only then does the stream take a lack of input for its end.
+    `input.size` of the payload's `size` bytes have been read into the stream's buffer. `ended`: a frame has ended
+    since the buffer was last filled; only then does the stream take a lack of input for its end.
     """
     cdef ZSTD_outBuffer output = [dst, JAVA_OUTPUT, 0]
     cdef size_t before, result
