@@ -95,7 +95,7 @@ class FetchedColumns:
         return self._size - self.position
 
     def take(self, max_records: int | None = None, max_bytes: int | None = None) -> Columns | None:
-        """Return the next rows, of one batch or more, or None at the end; set `next_offset` to the next offset."""
+        """Return the next rows, of a batch or more, or None at the end; set `next_offset` to the offset after them."""
         rows = self._decode(max_bytes) if self._rest is None else self._rest
         self._rest = None
         if rows is not None and max_records is not None and len(rows) > max_records:
