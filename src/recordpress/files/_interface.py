@@ -128,7 +128,7 @@ class RandomAccessFile(ABC):
         ...
 
     def forget(self) -> None:  # noqa: B027
-        """Let the system drop the bytes from memory if nobody reads them again; deleting the file is then cheap."""
+        """Let the system drop the bytes from memory: nobody reads them again, and deleting the file is then cheap."""
 
     def read_exactly(self, position: int, length: int) -> bytes:
         """Return exactly `length` bytes, which must lie before `size`.
@@ -293,7 +293,7 @@ class FileSystem(ABC):
 
     def upload(self, path: str) -> Writer:
         """Create a file as `create` does, but perhaps under its name before it is published, and without removing files
-        of other attempts: for files in one write, or files that nobody looks for, in a directory that is swept."""
+        of other attempts: for files that one call writes, or that nobody looks for, in a directory that is swept."""
         return self.create(path)
 
     def write_file(self, path: str, data: bytes) -> None:
@@ -351,7 +351,7 @@ class FileSystem(ABC):
 
     def fenced(self, fence: Fence | None) -> Self:
         """Return the same store for a job and its tasks, which may outlive it: they publish and delete only while the
-        fence exists. None removes the fence. (On a local disk, a renamed directory does more.)"""
+        fence exists. With None, nothing is checked. (On a local disk, a renamed directory does more.)"""
         made = copy(self)
         made._fence = fence
         return made

@@ -66,7 +66,7 @@ class Walked(RandomAccessFile):
         return len(view)
 
     def _move_to(self, position: int) -> None:
-        """Move to a position, and keep the chunk before it; start again if the position is beyond the next chunk."""
+        """Move to a position, and keep the chunk before it; start again if neither a kept chunk nor the next has it."""
         kept = 0 if self._is_stream else 1
         while len(self._chunks) > kept and self._end_of(kept) <= position:
             self._chunks.popleft()
