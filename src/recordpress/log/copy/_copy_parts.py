@@ -7,7 +7,7 @@
            └─────────────┴──────┬──────┴──────────┘
                               joined                    read once more, for the digest of all records in order
 
-The result is the same as that of one process: no joined batch (``batch_bytes``) crosses the end of a chunk.
+The result is that of one process, byte for byte: no joined batch (``batch_bytes``) crosses the end of a chunk.
 """
 
 from __future__ import annotations

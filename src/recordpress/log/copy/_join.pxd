@@ -28,7 +28,7 @@ ctypedef struct pack:
     size_t form_start       # where their canonical forms lie
     size_t form_end
     rp_batch first          # the first entry, which may remain alone
-    bint settled            # an entry lost its producer, or entries between them were omitted
+    bint settled            # an entry lost its producer, or entries in between were omitted
     rp_source source
     pooled scratch          # decompressed records of the first entry
 

@@ -37,9 +37,9 @@ def compact(
     Every record keeps its offset, and all else that `transcode` keeps. Each new segment is verified record by record
     and read back, with its indexes, in a hidden directory. Then all of them replace the old segments, under the lock
     (in a store, the lease), with the journal and the commit of the Spark sink. Sinks may write to the log dir at the
-    same time: each waits for the lock, and logs a warning every ten minutes. If the call is killed, the next call, or
-    the next job of the sink, finishes the work or removes what is left of it. Streams, and queries that begin later,
-    continue at their offsets. A query that was planned before fails if it meets a segment that was replaced: repeat it.
+    same time; a call or sink that waits for the lock logs a warning every ten minutes. If the call is killed, the next
+    call, or the next job of the sink, finishes the work or removes what is left of it. Streams, and queries that begin
+    later, continue at their offsets. A query that was planned before fails if it meets a replaced segment: repeat it.
 
     The last batches of producers, which a broker compares with retries, are not joined: five per producer and segment.
 
@@ -404,7 +404,7 @@ def transcode(
         Resume an earlier call with this `dst` and these options. False: discard its progress.
     dry_run : bool
         Write nothing: recompress up to 64 MiB of the log, chosen at random, and estimate the rest, also for joined
-        batches and settled producers if they are not requested.
+        batches and settled producers even if they are not requested.
     codecs : CodecRegistry, optional
         Codec plug-ins in addition to Kafka's, for the source and the copy.
     progress : callable, optional

@@ -48,8 +48,8 @@ class PartitionComparison:
 
 @dataclass(frozen=True)
 class Difference(JsonFields):
-    """Offset and field of the first record that differs; the field is "batches" if only producers or transactions of
-    batches differ, and "partition" if one log lacks the partition."""
+    """Offset and field of the first record that differs; the field is "batches" if only leader epochs, transactional
+    flags or control records differ, and "partition" if one log lacks the partition."""
 
     topic: str | None
     partition: int | None

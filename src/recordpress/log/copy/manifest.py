@@ -70,7 +70,7 @@ class CopiedSegment:
     next_offset : int | None
         Offset after the last batch; None if there are no batches.
     records, batches : int
-        Numbers without control records and control batches.
+        Counts without control records and control batches.
     bytes : int
     compression_types : tuple of str
     digest : str
