@@ -49,7 +49,7 @@ class PlannedSegment(NamedTuple):
 
     @property
     def is_final(self) -> bool:
-        """Whether the segment keeps that file and those indexes unchanged."""
+        """Whether the segment keeps the file and indexes of one staged segment unchanged."""
         return self.is_alone and self.staged[0].first_offset == self.base_offset
 
     @property

@@ -91,8 +91,8 @@ def commit_staged(
     before.
 
     Segments of a partition are in the order of their records, unless they have offsets; segments without offsets
-    follow the others. Small segments that no task `joined` are joined here up to `segment_bytes`. With `overwrite` they
-    replace all partitions of their topics or of the log; a job without segments replaces nothing. `write_id` names the
+    follow the others. Small segments that no task `joined` are joined here up to `segment_bytes`. With `overwrite`, a
+    job replaces all partitions of its topics or of the log, but nothing if it has no segments. `write_id` names the
     job, or with `batch_id` the stream: nothing is written if that job, that batch or a later one was committed.
     """
     check_target(stage.files, stage.target)
@@ -367,7 +367,7 @@ def _places(staged: Sequence[StagedSegment], joined: Sequence[JoinedSegment]) ->
 
 def with_ends(stage: Stage, topic: str | None) -> Stage:
     """Return a stage with the end offsets of the partitions of a topic, or of all topics: its tasks choose offsets
-    after them. A partition that cannot be read is left to the commit."""
+    from there. A partition that cannot be read is left to the commit."""
     names = [one for one in _partitions_of(stage.files, stage.target) if topic in (None, one.rpartition("-")[0])]
     return replace(stage, ends=_ends(stage, names, complete=False))
 

@@ -256,7 +256,7 @@ class SharedFile:
 
 
 def _publish(writer: Writer, files: FileSystem, path: str, size: int, checksum: int, *, is_joined: bool) -> None:
-    """Publish a file; first compare it with its checksum, unless it is in a store and the commit reads it anyway."""
+    """Publish a file, and compare it with its checksum, unless it is in a store and the commit reads it anyway."""
     if is_joined and not isinstance(files, LocalFileSystem):
         writer.publish()
     else:
