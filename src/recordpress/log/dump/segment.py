@@ -142,7 +142,7 @@ class SegmentDump:
                     lines.append(batch_line(batch, position + batch.position))
                 if not self.options.deep_iteration:
                     continue
-                if rows is None:  # a batch of the chunk is damaged; the batches before it are printed
+                if rows is None:  # a decoder is used, or a batch of the chunk is damaged
                     if self._is_wanted(batch):
                         lines.append(self._records(batch))
                     continue
