@@ -88,7 +88,7 @@ def end_before(segment: Segment, following: int) -> int:
 
 
 def _last_headers(segment: Segment, file: FileRecords) -> HeaderWalk:
-    """Return a walk over the last headers of a segment, up to the end or to damage."""
+    """Return a walk that passed the last headers of a segment, and reached the end or damage."""
     if INDEX_FILE_SUFFIX not in segment.suffixes and file.size > _TAIL_BYTES:
         return _tail(segment, buffered(file.file))
     last = near_the_end(segment, file)
@@ -98,7 +98,7 @@ def _last_headers(segment: Segment, file: FileRecords) -> HeaderWalk:
 
 
 def last_known_offset(segment: Segment) -> int | None:
-    """Return the last offset in the index of a checked segment, or in its last headers if the index ends too early."""
+    """Return a checked segment's last offset by its index, or by its last headers if that is missing or ends early."""
     if not is_checked(segment):
         return None
     try:

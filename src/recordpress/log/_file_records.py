@@ -362,7 +362,7 @@ class FileRecords:
         Raises
         ------
         CorruptRecordError
-            As for `read`; or the entry is larger than 16 MiB and has a wrong checksum, so that it is not read.
+            As for `read`; or the entry is larger than 16 MiB and has a wrong checksum: it is not held in memory then.
         """
         return read_entry(self.file, position, size)
 

@@ -152,7 +152,7 @@ class Layout:
         return False
 
     def _read_partition(self, path: str, name: str, entries: list[FileInfo]) -> bool:
-        """Read a directory of segments, which is named after its partition; return False for other directories."""
+        """Read the partition in a directory; return False if the directory has no segments to read."""
         if any(SEGMENT_FILE.fullmatch(entry.name) for entry in entries):
             topic_partition = self._named(path, name)
             segments, others = self._segments(entries, SEGMENT_FILE)

@@ -39,7 +39,7 @@ from recordpress.log._segment_tail import tail_findings
 from recordpress.log.findings import DAMAGE, Finding
 from recordpress.record.header import BatchHeader
 
-NEAR = 4  # segments before a split whose ends its reader looks up
+NEAR = 4  # segments before a split; the reader of the split looks up their ends
 
 
 class Frontier:

@@ -8,10 +8,10 @@
 
 Headers are read up to that place from the last entry of ``.index`` before the cut, if an intact batch begins there.
 Otherwise, on this machine, all headers before the cut are read, once for all cuts of a plan. In a store, the file is
-searched for a batch with a right checksum, with offsets that fit the segment, and with more batches after it. A
-record's value may itself be such a batch; if no batches follow it, headers are read from the segment's beginning. The
-reader of the part before the cut ends at the same place: if no batch of the log began there, that part would not end
-with a complete batch, which raises an error.
+searched for a batch with a right checksum and with offsets that fit the segment. A record's value may itself be such a
+batch: unless enough batches, or all up to the end of the file, follow one another from there, headers are read from the
+segment's beginning. The reader of the part before the cut ends at the same place: if no batch of the log began there,
+that part would not end with a complete batch, which raises an error.
 """
 
 from __future__ import annotations

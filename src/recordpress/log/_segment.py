@@ -215,7 +215,7 @@ class Partition:
     def transactions(self) -> list[AbortedTxn]:
         """Return the aborted transactions.
 
-        They come from the markers in the log and the ``.txnindex`` files; in a store, complete indexes are trusted.
+        They come from the markers in the log and the ``.txnindex`` files; in a store, files are trusted if all exist.
 
         Returns
         -------

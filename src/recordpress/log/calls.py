@@ -28,7 +28,7 @@ def open_log(
         pyarrow.fs (``s3://``, ``gs://``, ``abfs://``, ``hdfs://``) or fsspec, and may be a pattern of ``*``, ``?`` and
         ``[a-z]``. Segments of one partition may come from several paths.
     filesystem : pyarrow.fs.FileSystem or fsspec.AbstractFileSystem, optional
-        File system of the paths.
+        File system of the paths, which then have no scheme.
     codecs : CodecRegistry, optional
         Codec plug-ins in addition to Kafka's, for all calls that read records of this log. Calls that read only headers
         show the codec of a batch from a plug-in as ``pluggable``.

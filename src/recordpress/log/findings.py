@@ -31,7 +31,7 @@ class Finding(JsonFields):
     size : int | None
         Number of affected bytes.
     offset : int | None
-        Kafka's offset of the batch or record; or the first offset after missing records.
+        Kafka's offset of the batch or record; or the offset that is expected there.
     rule : str
         The rule that was broken, named as in the errors of recordpress, such as ``checksum``.
     message : str

@@ -140,7 +140,7 @@ def ends_by_segments(
 
 
 def _next_in_age(key: Key, parts: Sequence[SegmentRange], number: int) -> tuple[float, int, Key, int]:
-    """Return a sort key: segments are ordered by their time of writing; at the same time, by how far partitions lag."""
+    """Return a sort key: the oldest segment comes first; of the same age, that of the partition that lags most."""
     return parts[number].segment.modified or 0.0, number - len(parts), key, number
 
 

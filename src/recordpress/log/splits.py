@@ -6,12 +6,12 @@
     (open_log)     small segments packed     pickled, and sent       _part
                    large ones cut            to other processes      _part_isolation: read_committed
 
-A plan reads names and sizes and, on this machine, the last entries of offset indexes; it reads the last headers of a
-segment only if its index is missing or ends long before, or all headers if the segment is truncated. With a range of
-offsets, on this machine, the first and last headers of a few segments next to the range are read, and the first offsets
-of later segments. The reader of a split finds where its first part begins, and where the segments before the split end;
-`_log_order` finds the segments that may reach into it. An offset by time, and `most_offsets`, need headers of a
-partition. A door for `recordpress.spark`.
+A plan reads names and sizes. On this machine, it also reads the last entries of offset indexes; if an index is missing
+or ends long before its segment, the segment's last headers, or all headers if it is truncated; and with a range of
+offsets, the first and last headers of a few segments next to the range, and the first offsets of later segments. The
+reader of a split finds where its first part begins, and where the segments before the split end; `_log_order` finds the
+segments that may reach into it. An offset by time, and `most_offsets`, need headers of a partition. A door for
+`recordpress.spark`.
 """
 
 from __future__ import annotations
