@@ -67,7 +67,7 @@ cdef bint is_out_of_range(const validator* v, int64_t timestamp) noexcept nogil:
     """Return whether a timestamp is rejected: Java's difference wraps for extreme timestamps, which are accepted unless
     v.helpful is set."""
     if v.helpful:
-        return True  # it exceeds least_timestamp or most_timestamp
+        return True  # it is below least_timestamp or above most_timestamp
     cdef int64_t ahead = <int64_t>(<uint64_t>timestamp - <uint64_t>v.now_ms)
     cdef int64_t behind = <int64_t>(<uint64_t>v.now_ms - <uint64_t>timestamp)
     return behind > v.before_max_ms or ahead > v.after_max_ms

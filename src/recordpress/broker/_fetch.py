@@ -133,8 +133,8 @@ def fetch(
     be converted: the answer is error 76 if a zstd batch comes first, otherwise the batches before it.
 
     Real brokers make two mistakes, which the answer repeats unless `helpful` is set. If the first batches convert to
-    nothing, as control batches do, some later batches are sent twice. If more than 128 KiB of the response are
-    missing because of zstd, the connection is closed.
+    nothing, as control batches do, the first batch with a result is sent twice. If more than 128 KiB of the response
+    are missing because of zstd, the connection is closed.
 
     gzip is compressed by a different library than Java's: the bytes differ, but the records do not.
 

@@ -7,8 +7,8 @@ all of them (KIP-283).
     filler   an entry that claims to be longer than the remaining bytes: every reader treats it as truncated
 
 Source: org.apache.kafka.common.record: LazyDownConversionRecords, LazyDownConversionRecordsSend. Their two mistakes are
-kept, because clients encounter them. The sender skips one batch for the first result, even if batches before it had no
-result: batches from the second to the first result are then sent again. If a chunk cannot be converted
+kept, because clients encounter them. The sender skips one batch for the first result, even if earlier batches had no
+result: it then continues at the second batch, and sends the first result twice. If a chunk cannot be converted
 because of zstd, one filler is sent; if its maximum of 128 KiB is not enough, the iterator fails, and the connection is
 closed before the response is complete.
 """
@@ -125,7 +125,7 @@ cdef int down_convert(down_conversion* d, int64_t start, int64_t end) noexcept n
         if status == RP_OK:
             status = change_entry_magic(d, d.data + start, &failed, &error)
         if status != RP_OK:
-            break  # also the end if another thread has changed the bytes
+            break  # also RP_END, if another thread has changed the bytes
         start += d.batch.size
     if status == RP_OK and failed == RP_OK and d.began:
         failed = end_batch(d, &error)

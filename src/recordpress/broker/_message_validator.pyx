@@ -26,8 +26,8 @@ from recordpress.broker._old_streams import Refused, compressed, decompressed, t
 
 # --- messages of magic 0 and 1 ---------------------------------------------------------------------------------------
 
-# Only fields that a release reads are read. A field outside its message then raises an exception without an error
-# code, so the answer is -1. Every error is raised as Refused.
+# Only fields that a release reads are read. In a broker, a field outside its message raises an exception without an
+# error code, so the answer is -1. Every error is raised as Refused.
 
 cdef enum:
     # the code that accepts sets, by the release that introduced it: MessageSets
@@ -146,7 +146,7 @@ cdef bytes unwrapped(const message* wrapper, int generation):
 # --- all of them -----------------------------------------------------------------------------------------------------
 
 cdef class DeepIterator:
-    """See the .pxd."""
+    """Iterator over messages, including the messages in wrappers."""
 
     cdef int generation
     cdef int64_t unwrapped   # bytes found in wrappers so far

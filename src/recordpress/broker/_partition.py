@@ -180,7 +180,7 @@ class Partition:
         return self._appended(ready)
 
     def _ready(self, records: Buffer, now: int, is_client: bool) -> _Ready | Verdict:
-        """Run the checks of UnifiedLog and LogValidator; return the set to append, or the verdict that rejects it."""
+        """Run the checks of UnifiedLog and LogValidator; return the set to append, or the final verdict."""
         limit, known = self.config.max_message_bytes, self.settings.last_codec
         found = analyze(
             records,

@@ -118,7 +118,7 @@ class PartitionLog:
             Version of Produce; by default the one that a client would choose: 2 for magic 0 and 1 if the broker still
             supports it, otherwise the latest that the broker supports.
         transactional_id : str, optional
-            The request's id.
+            Transactional id of the request.
         now_ms : time, optional
             The broker's clock, in ms since 1970; by default this machine's.
 
@@ -172,7 +172,7 @@ class PartitionLog:
         Returns
         -------
         Verdict
-            The verdict on the marker, which is its `records`.
+            The verdict on the marker; its `records` are the stored marker.
 
         Raises
         ------

@@ -529,7 +529,7 @@ class Finding(StrEnum):
     )
     REPEATED_BATCHES = (
         "repeated_batches", "batches that are sent twice", "LazyDownConversionRecords.Iterator",
-        "The batches before the first batch with records are counted as one, so the broker sends some batches twice.",
+        "The first batch with records is sent twice: the broker counts it and the batches before it as one.",
         "Have the client skip repeated offsets, or update the client.",
     )
     OVERFLOW_FILLER = (

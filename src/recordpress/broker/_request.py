@@ -37,7 +37,7 @@ def version_for(first: BatchHeader | None, rules: BrokerRules) -> int:
 
 
 def closed(reason: Reason, helpful_code: int | None = None) -> Verdict:
-    """Return the verdict for a closed connection; `helpful_code` is the error code that helps a client more."""
+    """Return the verdict for a closed connection, or for an error with `helpful_code` if it is given."""
     return refused(helpful_code, reason)
 
 

@@ -47,7 +47,7 @@ def validate(
         Settings of the topic and the broker, by Kafka's property names; missing settings have the release's default.
         Kafka settings with no effect on a record set are ignored.
     transactional_id : str, optional
-        The request's id.
+        Transactional id of the request.
     next_offset : int
         Next offset of the partition, which the first record gets.
     leader_epoch : int

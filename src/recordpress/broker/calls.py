@@ -52,7 +52,7 @@ def explain(
     produce_version : int, optional
         Version of Produce; by default that of a captured request, else what a client picks for the batch's magic.
     transactional_id : str, optional
-        The request's id, if `source` is a record set. The coordinator is assumed to know the transaction.
+        Transactional id of the request, if `source` is a record set. The coordinator is assumed to know it.
     now_ms : time, optional
         The broker's clock, in ms since 1970; by default this machine's.
     helpful : bool
