@@ -2,7 +2,7 @@
 
 ::
 
-    log, URL, file of lines ──► _sample, _lines    batches from the whole input, uncompressed
+    log, URL, file of lines ──► _sample, _lines    batches spread over the input, uncompressed
     "zstd,1,3/lz4"          ──► _grid              codecs and levels
                                 _measure           record sets of each codec, level and depth: sizes, then speeds
                                 _recommend         settings to use, and their savings

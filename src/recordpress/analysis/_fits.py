@@ -185,7 +185,7 @@ def check_records(
 ) -> Fits:
     """Check records against all limits, as `recordpress.fits` describes."""
     memory = integer(buffer_memory, "buffer_memory", 0, 2**63 - 1)
-    estimator = CompressionRatioEstimator(codecs)  # one per topic, as in a producer
+    estimator = CompressionRatioEstimator(codecs)  # shared by all partitions, as in a producer to one topic
 
     def accumulator() -> BatchAccumulator:
         # the clock stands still: batches linger until they are full

@@ -39,8 +39,8 @@ def parse_candidates(candidates: str, codecs: CodecRegistry | None = None) -> tu
     Parameters
     ----------
     candidates : str
-        Codecs separated by ``/``, each with its levels, or ranges of at most 100 levels, after commas; the default is
-        Kafka's level. ``windowLog=`` and ``strategy=`` after zstd's levels apply to all of those levels.
+        Codecs separated by ``/``, each with its levels, or ranges of at most 100 levels, after commas; without levels,
+        Kafka's default level. ``windowLog=`` and ``strategy=`` after zstd's levels apply to all of those levels.
     codecs : CodecRegistry, optional
         Codec plug-ins that `candidates` may include.
 

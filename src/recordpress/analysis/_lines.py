@@ -33,7 +33,7 @@ def is_lines(files: FileSystem, path: str) -> bool:
 
 
 def sample_lines(file: RandomAccessFile, limit: int, seed: int) -> Sample:
-    """Take a sample of lines, in batches that a busy producer sends by default."""
+    """Take a sample of lines, in batches of the size that a busy producer sends by default."""
     sample = Sample(total_bytes=file.size)
     batches = _Batches(sample)
     number = 1 if file.size <= limit else min(max(limit // LEAST_RUN_BYTES, LEAST_RUNS), MOST_RUNS)

@@ -68,8 +68,8 @@ class Choice(NamedTuple):
 
 
 def choose(cells: Sequence[Cell]) -> Choice:
-    """Return the cell whose saving is best worth its CPU time and its delay; without a candidate ``none``, even if no
-    cell saves enough. If the measurement leaves the order of cells open, return the smallest of them."""
+    """Return the cell with the best saving for its CPU time and delay; without a candidate ``none``, even if no cell
+    saves enough. If the measurement leaves the order of cells open, return the smallest of them."""
     worthwhile = [cell for cell in cells if cell.compression_type == "none" or _saves(cell)]
     cells = worthwhile if {cell.depth for cell in worthwhile} == {cell.depth for cell in cells} else cells
     shallow = min(cells, key=lambda cell: cell.depth).depth

@@ -40,8 +40,8 @@ def analyze(
     """Measure codecs, levels and batch depths on the records of a log, and recommend settings.
 
     Each codec compresses the sample's records batch by batch, as a stream, like Java's producer; every batch is read
-    back and compared. Sizes count whole record sets, with headers. `write_columns` compresses a batch in one
-    call, which is faster and gives different sizes: by up to 2 % with zstd, up to 5 % smaller with gzip. Speeds are
+    back and compared. Sizes count whole record sets, with headers. `write_columns` compresses a batch in one call,
+    which is faster; its sizes differ by up to 2 % with zstd, and are up to 5 % smaller with gzip. Speeds are
     measured with `compress` and `decompress` on the records of one batch after another, in Kafka's framing.
 
     Parameters
@@ -50,7 +50,7 @@ def analyze(
         A log, as for `open_log`; or one file of lines, each of which is the value of a record. Lines have no stored
         depth: the depth of batches of Kafka's default batch.size, 16384 bytes, is used instead.
     candidates : str
-        Codecs separated by ``/``, each with its levels after commas; the default is the level of Kafka's clients.
+        Codecs separated by ``/``, each with its levels after commas; without levels, the level of Kafka's clients.
     depths : list, tuple or range of int
         Records per batch, as multiples of the stored depth, which is always measured. Batches of other depths
         are formed from the records in order.
