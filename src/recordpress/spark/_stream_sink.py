@@ -7,7 +7,7 @@
     driver      another KafkaLogStreamWriter: commit ──► publish        with the ids of the query and the batch
 
 A query that restarts from its checkpoint writes its last batch again, unless the checkpoint lists it as committed. The
-log dir records the last batch of each query, by the query id in the checkpoint; one journal commits rows and record.
+log dir records the last batch of each query, by the query id in the checkpoint, in the same journal as its rows.
 """
 
 from __future__ import annotations

@@ -51,6 +51,6 @@ def has_path(options: Mapping[str, str]) -> bool:
 
 
 def are_new(paths: list[str], filesystem: FileSystem | None) -> bool:
-    """Return whether no path has anything but an empty directory."""
+    """Return whether every path is missing or an empty directory."""
     places = [resolve(path, filesystem) for path in paths]
     return not any((info := files.find(name)) and (not info.is_directory or files.list(name)) for files, name in places)
