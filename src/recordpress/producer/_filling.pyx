@@ -1,4 +1,4 @@
-"""A producer's records go into the last batch of their partition, or into a new batch.
+"""Filling of batches: a record goes into the last batch of its partition, or into a new batch.
 
 Source: org.apache.kafka.clients.producer.internals: RecordAccumulator.append and ProducerBatch.tryAppend.
 """

@@ -361,7 +361,7 @@ cdef int grow_best(packer* p, rp_error* err) noexcept nogil:
 
 
 cdef int cut_trial(packer* p, rp_error* err) noexcept nogil:
-    """Keep the records that fit of a try that does not fit."""
+    """Shorten a try that does not fit to the records that fit."""
     cdef const mark* marks = marks_of(p)
     cdef int64_t i, n = p.over.n - 1
     cdef size_t* ends
@@ -454,7 +454,7 @@ cdef bint is_done(packer* p) noexcept nogil:
 
 
 cdef bint try_whole(packer* p) noexcept nogil:
-    """Go back to a batch of one stream if a base was kept, which may end at the wrong record for the best fit."""
+    """Go back to a batch of one stream if a base was kept: with a base, the best number of records may not fit."""
     if p.base_raw == 0:
         return False
     p.whole = p.exact = True
