@@ -30,7 +30,7 @@ PRODUCER_SNAPSHOT_FILE_SUFFIX = ".snapshot"
 LEADER_EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
 
-# our own files, in a log dir that Spark's sink writes; brokers ignore unknown files, Spark and Hive ignore underscores
+# our own files, in a log dir that Spark's sink writes; brokers ignore unknown files, Spark and Hive ignore _* and .*
 STAGING = ".recordpress-staging"
 COMMIT_PREFIX = "_recordpress-commit-"
 SUCCESS = "_SUCCESS"  # as in Hadoop's FileOutputCommitter: no job is half done

@@ -290,8 +290,8 @@ class InUseError(InvalidArgumentError, RuntimeError):
 
     Remedy
     ------
-    Give each thread a separate object, or use a lock; do not use an object in code that a call of the object
-    runs.
+    Give each thread a separate object, or use a lock; do not use an object in code that its calls run, such
+    as a callback.
 
     Examples
     --------
