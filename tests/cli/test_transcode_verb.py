@@ -109,7 +109,7 @@ def test_batches_that_would_not_become_smaller_stay(run: Run, tmp_path: Path) ->
     done = run("transcode", source, tmp_path / "b-0", "--codec", "gzip", "--even-if-larger")
     assert "unchanged" not in done.text
     done = run("transcode", tmp_path / "b-0", tmp_path / "c-0", "--codec", "gzip")
-    assert done.lines[-1] == "unchanged: 1 batch, already compressed with gzip"
+    assert done.lines[-1] == "unchanged: 1 batch, which already had codec gzip"
 
 
 @pytest.mark.parametrize("share", ["99%", "0.99"])

@@ -29,8 +29,9 @@ def command(paths: Sources, codecs: CodecRegistry | None, as_json: bool) -> int:
     """Check whether two logs hold the same records.
 
     Codecs and batch boundaries do not matter. Compares offset, timestamp, key, value and headers of every record, and
-    its batch's fields for producer and transaction. Exit status 0: both hold the same records; 1: they differ, and the
-    first line says where. Partitions whose digests recordpress-manifest.jsonl lists on both sides are not read."""
+    its batch's fields for producer, transaction and leader epoch. Exit status 0: both hold the same records; 1: they
+    differ, and the first line says where. Partitions whose digests recordpress-manifest.jsonl lists on both sides are
+    not read."""
     if len(paths.paths) != 2:
         raise click.UsageError(f"compare takes two logs, LEFT and RIGHT, not {len(paths.paths)}")
     left, right = paths.paths

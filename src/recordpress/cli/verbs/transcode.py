@@ -159,7 +159,7 @@ def _print(copy: Manifest, target: str, deeper: str) -> None:
         say(deeper)
     codec = copy.options["compression_type"]
     if totals["already"]:
-        say(f"unchanged: {plural(totals['already'], 'batch')}, already compressed with {codec}")
+        say(f"unchanged: {plural(totals['already'], 'batch')}, which already had codec {codec}")
     if totals["not_smaller"]:
         say(f"unchanged: {plural(totals['not_smaller'], 'batch')}, which {codec} would not make smaller")
 
