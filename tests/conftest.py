@@ -54,8 +54,8 @@ def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give all workers one order, Spark first: its session takes longest, and no process should wait for it."""
-    items.sort(key=lambda item: (item.get_closest_marker("spark") is None, item.path))
+    """Give all workers one order, Spark and builds first: they take longest, and no process should wait for them."""
+    items.sort(key=lambda item: ([item.get_closest_marker(name) is None for name in ("spark", "build")], item.path))
 
 
 def pytest_collection_finish() -> None:
