@@ -137,7 +137,7 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
               "tests/producer/test_estimator.py::test_topics_and_codecs_have_estimates_of_their_own"),
         Claim("It starts at 1.0, falls by 0.005, rises by 0.05", "recordpress.producer",
               "tests/producer/test_estimator.py::test_one_update"),
-        Claim("The estimate times the size times 1.05 ends a batch", "recordpress.producer",
+        Claim("The estimate times the size times 1.05 closes a batch", "recordpress.producer",
               "tests/producer/test_accumulator.py::test_a_batch_takes_what_the_estimate_allows"),
         Claim("A split resets the estimate to 1.0", "recordpress.producer",
               _SPLITTING + "test_split_of_a_batch_that_is_over_full"),

@@ -3,7 +3,7 @@
  *
  * The format lets the encoder choose its elements (google/snappy, format_description.txt), and other versions of
  * libsnappy choose others: 1.1.8 uses other bits of the hash, which shows in fragments of up to 8 KB, and 1.2.0
- * searches matches in another way. To produce Java's bytes on every machine, this encoder chooses as 1.1.10 does
+ * searches for matches differently. To produce Java's bytes on every machine, this encoder chooses as 1.1.10 does
  * (CompressFragment in its snappy.cc):
  *
  *   - input is cut into fragments of 64 KB, which are independent

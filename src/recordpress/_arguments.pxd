@@ -26,7 +26,7 @@ cdef inline bint flag_of(object value, str name) except -1:
     return converted_flag(value, name)
 
 
-# accepted[value], for a string that is a key of `accepted`; the message lists the keys in their order.
+# accepted[value], for a string that is a key of `accepted`; the message lists the keys in order.
 cdef object choice_of(str name, object value, dict accepted)
 
 # Milliseconds since 1970: from an int from `least` to `most`, or a datetime or ISO 8601 text with a time zone.

@@ -46,7 +46,7 @@ cdef void pooled_free(pooled* b) noexcept nogil:
 
 
 cdef int acquire(object data, Py_buffer* view, str name, str field=None) except -1:
-    """Fill a contiguous read-only view of `data`, which the caller releases; errors call the data `name`, and have
+    """Acquire a contiguous read-only view of `data`; the caller releases it. Errors call the data `name`, and have
     `field` as the argument."""
     if not PyObject_CheckBuffer(data):
         raise ArgumentTypeError(f"{name} must be a bytes-like object (bytes, bytearray, memoryview, mmap, NumPy array, "
@@ -59,7 +59,7 @@ cdef int acquire(object data, Py_buffer* view, str name, str field=None) except 
 
 
 cdef int acquire_writable(object data, Py_buffer* view, str name) except -1:
-    """Fill a contiguous, writable view of `data`, which the caller releases with PyBuffer_Release."""
+    """Acquire a contiguous, writable view of `data`; the caller releases it with PyBuffer_Release."""
     if not PyObject_CheckBuffer(data):
         raise ArgumentTypeError(f"{name} must be a writable bytes-like object (bytearray, memoryview, mmap, "
                                 f"NumPy array), not {type(data).__name__}", field=name)

@@ -41,7 +41,7 @@ class UnloadedPackage(ModuleType):
 
 
 class Package(ModuleType):
-    """A package whose private modules are imported later: the import system then sets them as its attributes."""
+    """Package that publishes the names of a private module when the import system sets it as an attribute."""
 
     _module_of: "dict[str, str]"  # by public name
 

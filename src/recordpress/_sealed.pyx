@@ -41,7 +41,7 @@ cdef PyObject* construct_or_tell(PyTypeObject* kind, PyObject* args, PyObject* k
 
 
 cdef int tell(object error) except -1:
-    """Raise Cython's error of a wrong call with the class's name: Cython names __cinit__, which no caller knows."""
+    """Raise Cython's error for a wrong call with the class's name: Cython names __cinit__, which no caller knows."""
     from inspect import signature
 
     text = str(error)
@@ -69,7 +69,7 @@ cdef list NAMES = []  # classes point into them
 
 
 def set_module(type kind, str module):
-    """Set ``__module__`` of a compiled class, which is part of its name in C."""
+    """Set ``__module__`` of a compiled class, by renaming the class in C."""
     cdef bytes name = f"{module}.{kind.__name__}".encode()
     NAMES.append(name)
     (<PyTypeObject*><PyObject*>kind).tp_name = name

@@ -60,7 +60,7 @@ cdef task* take(crew* c) noexcept nogil:
 
 
 cdef void do(crew* c, task* work) noexcept nogil:
-    """Run a task. Called with the lock held, which is released while it runs."""
+    """Run a task. The caller holds the lock, which is released while the task runs."""
     pthread_mutex_unlock(&c.lock)
     work.run(work)
     pthread_mutex_lock(&c.lock)

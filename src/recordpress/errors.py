@@ -117,12 +117,12 @@ def _rebuild(cls: type[RecordpressError], message: str, state: dict[str, object]
 
 
 class CorruptRecordError(RecordpressError):
-    """The bytes are not a record set: a bad checksum, an impossible size, an unknown magic.
+    """The bytes are not a record set: a bad checksum, an impossible size, or an unknown magic.
 
     Remedy
     ------
-    Look at `position`: the batch there was damaged, or no batch begins there. `recordpress scan` finds all damage
-    of a log and `recordpress repair` copies what is intact. A fetch response with a truncated last entry is not an
+    Look at `position`: the batch there is damaged, or no batch begins there. `recordpress scan` finds all damage
+    in a log and `recordpress repair` copies the intact batches. A fetch response with a truncated last entry is not an
     error unless ``complete=True`` requires complete entries.
 
     Examples

@@ -471,13 +471,13 @@ REFUSED: dict[str, tuple[dict[str, list[Any]], dict[str, Any], str, str]] = {
         {"producerId": [1, 1]},
         {"producer_id": 1, "producer_epoch": 0, "base_sequence": 0},
         "producer_id",
-        "either producer_id or a producerId column",
+        "producer_id and a producerId column cannot be combined",
     ),
     "a leader epoch twice": (
         {"partitionLeaderEpoch": [1, 1]},
         {"partition_leader_epoch": 1},
         "partition_leader_epoch",
-        "either",
+        "cannot be combined",
     ),
 }
 

@@ -548,7 +548,7 @@ def test_files_are_closed_wherever_reading_ends(opened: Any, tmp_path: Path) -> 
     [
         (
             {"columns": ["ofset"]},
-            "unknown column 'ofset'; accepted are topic, partition, offset, .*: did you mean 'offset'",
+            "unknown column 'ofset'; must be one of topic, partition, offset, .*: did you mean 'offset'",
         ),
         ({"columns": ["topic", "topic"]}, "named twice"),
         ({"isolation_level": "committed"}, "isolation_level must be one of read_uncommitted, read_committed"),

@@ -1,4 +1,4 @@
-"""include/recordpress/crc32c.h and crc_shift.h: for recordpress/checksum.pyx only, which holds their tables."""
+"""include/recordpress/crc32c.h and crc_shift.h. Tables are static: only recordpress/checksum.pyx may cimport this."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 

@@ -40,7 +40,7 @@ cdef class Client:
         return self.translated(error, err.status == RP_WRAPPER_CODEC)
 
     def translated(self, error, unsupported=False):
-        """Return the client's exception for an error of recordpress, which becomes its cause."""
+        """Return the client's exception for an error of recordpress, with that error as its cause."""
         unsupported = unsupported or isinstance(error, UnsupportedCompressionTypeError)
         raised = (self.unsupported if unsupported else self.corrupt)(str(error))
         raised.__cause__ = error

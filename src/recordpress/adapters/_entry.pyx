@@ -134,7 +134,7 @@ cdef class Entry:
 
     @cython.critical_section
     cdef int take_slice(self, Client client, bytes owner, const uint8_t* data, int64_t size, int kind) except -1:
-        """Read the header of the entry, which consists of all the given bytes."""
+        """Read the header of the entry, whose bytes are all of `data`."""
         cdef rp_error err
         cdef rp_batch header
         cdef int magic

@@ -164,7 +164,7 @@ class SentColumns:
 
 
 def _offsets(queued: QueuedBatch, written: SentBatch, timeout: float | None) -> range | list[int]:
-    """Return the offsets of a batch's records, which follow each other unless the client split it."""
+    """Return the offsets of a batch's records: consecutive, unless the client split the batch."""
     if queued.future.made() == 1:
         return range(written.offset, written.offset + written.num_rows)
     return [queued.future[number].get(timeout).offset for number in range(written.num_rows)]

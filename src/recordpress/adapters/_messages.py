@@ -74,7 +74,7 @@ def columns_of(
     Returns
     -------
     Columns
-        The messages, grouped by partition (and by timestamp, if the broker set it), in their order.
+        The messages, grouped by partition (and by timestamp, if the broker set it), in order.
 
     Raises
     ------

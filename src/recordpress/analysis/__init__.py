@@ -8,7 +8,7 @@
                                 _recommend         settings to use, and their savings
                                 _analysis, _report the result as an object and as an HTML page
     log ──► _extract            uncompressed records for other benchmarks
-    log ──► _simulate           policies by which a producer ends its batches
+    log ──► _simulate           policies for closing a producer's batches
     records ──► _fits           size limits from the producer to the log, and the records that they reject
 """
 

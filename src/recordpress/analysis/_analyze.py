@@ -218,7 +218,7 @@ def _rate_bytes(rate: Rate | None, sample: Sample) -> float | None:
 
 
 class Meter:
-    """Reporter of measured bytes, which calls `progress` after each MiB, in the calling thread."""
+    """Reporter that calls `progress`, in the calling thread, after each MiB measured."""
 
     def __init__(self, progress: Callable[[Progress], object] | None, total: int) -> None:
         self._progress, self._total, self._done, self._next = progress, total, 0, _STEP_BYTES

@@ -1,4 +1,4 @@
-"""Simulation of policies by which a producer ends its batches, on the same records."""
+"""Simulation of policies for closing a producer's batches, on the same records."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ class _DampedEstimator(CompressionRatioEstimator):
         return self._ratio
 
     def set_estimation(self, topic: str, compression_type: str, ratio: Any) -> None:
-        """Set the ratio of a split batch, which does not enter the average."""
+        """Set the ratio of a split batch without adding it to the average."""
         self._of_split = float(ratio)
 
 

@@ -196,7 +196,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class LogAxis:
-    """Logarithmic axis from one value to another, in pixels, with ticks at round numbers."""
+    """Logarithmic axis that maps a range of values to pixels, with ticks at round numbers."""
 
     least: float
     most: float

@@ -449,7 +449,7 @@ cdef class CodecRegistry:
         Raises
         ------
         InvalidArgumentError
-            `path` has another form or cannot be imported; the class or function fails; the name is invalid or taken.
+            `path` is malformed or cannot be imported; the class or function fails; the name is invalid or taken.
         ArgumentTypeError
             The object is not a codec.
 

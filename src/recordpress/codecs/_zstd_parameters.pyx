@@ -92,7 +92,7 @@ cdef class ZstdParameters:
 
     @property
     def decoder_bytes(self):
-        """int: bytes of memory that libzstd, in Kafka's readers too, needs to decompress one batch as a stream.
+        """int: memory in bytes that libzstd needs, also in Kafka's readers, to decompress one batch as a stream.
 
         Examples
         --------

@@ -185,7 +185,7 @@ cdef inline int codec_at(const codec_table* codecs, const uint8_t* entry, const 
 
 
 cdef inline int plugin_at(const codec_table* codecs, const uint8_t* entry, const rp_batch* batch) noexcept nogil:
-    """Find a plug-in by the name in the batch, which is only compared with the names of the table."""
+    """Find a plug-in by the name in the batch; that name is only compared with the names of the table."""
     cdef size_t room
     cdef int id
     cdef const codec* row

@@ -101,8 +101,8 @@ cdef inline bint field_of(const column* c, column_kind kind, int64_t row, rp_fie
     return True
 
 cdef inline bint view_of(const column* c, const uint8_t* view, rp_field* f) noexcept nogil:
-    """Find the bytes of a view, which has its size, then up to 12 bytes, or their first four, a buffer's number and a
-    position in the buffer."""
+    """Find the bytes of a view. A view holds their number, then either up to 12 bytes, or the first four bytes, a
+    buffer's number and a position in that buffer."""
     cdef int32_t buffer, start
     f.size = load_i32(view, 0)
     if f.size <= 12:

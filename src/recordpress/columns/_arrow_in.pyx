@@ -21,7 +21,7 @@ cdef enum:
 
 
 cdef int contradiction(str what) except -1:
-    raise InvalidArgumentError(f"the Arrow schema of data contradicts itself: {what}", field="data")
+    raise InvalidArgumentError(f"the Arrow schema of data is inconsistent: {what}", field="data")
 
 
 cdef int check_schema(const ArrowSchema* schema, int levels, int64_t* fields) except -1:
@@ -245,7 +245,7 @@ cdef int column_here(const ArrowArray* array, column_kind kind, column* c) noexc
 
 
 cdef int column_of(const ArrowArray* parent, const column_type* t, column* c) noexcept nogil:
-    """Fill `c` from a child of a struct array, with the parent's row 0 as its own; return -1 as column_here does."""
+    """Fill `c` from a struct array's child, so that row 0 is the parent's; return -1 if lengths or buffers disagree."""
     cdef const ArrowArray* array
     memset(c, 0, sizeof(column))
     if t.kind == ABSENT:

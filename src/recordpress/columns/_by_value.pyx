@@ -324,7 +324,7 @@ def compress_values(data, compression_type, level=None, *, dictionary=None, code
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument is invalid, or an Arrow array contradicts itself.
+        An argument is invalid, or an Arrow array is inconsistent.
     OutputTooLargeError
         The result would be larger than one Arrow array of binary can be.
 
@@ -420,7 +420,7 @@ def crc32c_values(data):
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        An argument is invalid, or an Arrow array contradicts itself.
+        An argument is invalid, or an Arrow array is inconsistent.
 
     Notes
     -----

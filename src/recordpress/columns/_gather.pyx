@@ -308,7 +308,7 @@ cdef bint kept(const rp_source* s, int64_t offset, int64_t timestamp) noexcept n
 
 
 cdef int gather_headers(builder* b, const rp_source* source, const rp_columns* c, rp_error* err) noexcept nogil:
-    """Gather the headers of the rows from b.rows to c.rows, which the previous pass has checked and counted."""
+    """Gather the headers, which the previous pass has checked and counted, of the rows from b.rows to c.rows."""
     cdef int32_t* ends = <int32_t*>b.fixed[HEADERS].data
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef rp_record r

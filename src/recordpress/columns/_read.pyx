@@ -107,7 +107,7 @@ cdef class Options:
                 raise ArgumentTypeError(f"columns[{i}] must be a name, not {type(name).__name__}", field="columns")
             found = _NUMBERS.get(str(name))
             if found is None:
-                raise InvalidArgumentError(f"unknown column {shown(name)}; accepted are {', '.join(NAMES)}"
+                raise InvalidArgumentError(f"unknown column {shown(name)}; must be one of {', '.join(NAMES)}"
                                            f"{did_you_mean(name, NAMES)}", field="columns")
             number = found
             if p.want[number]:
@@ -305,7 +305,7 @@ cdef class Window:
         return errors
 
     cdef int64_t first_failure(self):
-        """Return the position in the view of the first bad entry, or -1."""
+        """Return the view position at which the first bad entry begins, or -1 if all are good."""
         cdef int64_t i
         for i in range(self.n_runs):
             if self.runs[i].n_failures:
@@ -313,7 +313,7 @@ cdef class Window:
         return -1
 
     cdef int64_t went_back(self):
-        """Return the position in the view of the wrapper whose offsets go back, or -1."""
+        """Return the view position at which the wrapper whose offsets go back begins, or -1."""
         return -1 if self.runs.went_back == NULL else self.runs.went_back.position
 
     cdef Columns columns(self, int64_t input_bytes):

@@ -149,7 +149,7 @@ cdef bytes value_of(const char* metadata, bytes wanted):
         key = text_at(&metadata)
         value = None if key is None else text_at(&metadata)
         if value is None:
-            raise InvalidArgumentError("the Arrow schema of data contradicts itself: its metadata has a negative size",
+            raise InvalidArgumentError("the Arrow schema of data is inconsistent: its metadata has a negative size",
                                        field="data")
         if key == wanted:
             return value

@@ -317,7 +317,7 @@ cdef int write_array_by_table(set_writer* w, table_batches* t, const input_types
 
 
 cdef int end_of_table(set_writer* w, table_batches* t, rp_error* err) noexcept nogil:
-    """End the open batch after the last row, and write the remaining batches without records."""
+    """End the open batch after the last row, and write the remaining batches, which must have no records."""
     if end_batch(w, t, err):
         return err.status
     while t.next < t.n:
@@ -403,7 +403,7 @@ cdef int write_source(set_writer* w, ArrowSource source, way* how, const input_t
 # --- arguments --------------------------------------------------------------------------------------------------
 
 cdef int refuse_both(str argument, str column) except -1:
-    raise InvalidArgumentError(f"give either {argument} or {column}", field=argument)
+    raise InvalidArgumentError(f"{argument} and {column} cannot be combined", field=argument)
 
 
 cdef int check_columns(const batch_options* o, const input_types* types, object base_offset) except -1:

@@ -418,7 +418,7 @@ cdef class ColumnRows(RowSource):
         types_of(&self.types, &self.source.schema, coerce)
         self.numbered = self.types.offset.kind != ABSENT
         if base_offset is not None and self.numbered:
-            raise InvalidArgumentError("give either base_offset or an offset column", field="base_offset")
+            raise InvalidArgumentError("base_offset and an offset column cannot be combined", field="base_offset")
         if self.types.any_batch:
             raise InvalidArgumentError("columns of the batch header (producerId to baseOffset) fix where batches "
                                        "begin, which this call decides: omit them", field="data")

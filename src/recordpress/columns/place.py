@@ -23,7 +23,7 @@ def chosen_columns(columns: Iterable[str] | None, *, has_place: bool = True) -> 
         if isinstance(name, str) and name not in accepted:
             near = hint(name, accepted)
             raise InvalidArgumentError(
-                f"unknown column {shown_value(name)}; accepted are {', '.join(accepted)}{near}", field="columns"
+                f"unknown column {shown_value(name)}; must be one of {', '.join(accepted)}{near}", field="columns"
             )
     for name in PLACE_COLUMNS:
         if names.count(name) > 1:

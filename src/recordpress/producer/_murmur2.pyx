@@ -138,7 +138,7 @@ def partitions_of(data, partitions, *, position=0):
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        `partitions` is not an int32 above 0, or a column has another name or type.
+        `partitions` is not an int32 above 0, or a column has an unknown name or an unsupported type.
 
     Examples
     --------

@@ -411,7 +411,7 @@ cdef int end_parts(packer* p, rp_error* err) noexcept nogil:
 
 
 cdef int part_is_over(packer* p, size_t raw, size_t size, rp_error* err) noexcept nogil:
-    """Begin again, with the ratio of a part over the limit, which cannot be removed; or end the parts before it."""
+    """Begin again with the ratio of a part over the limit, as it cannot be removed; or end the parts before it."""
     cdef double ratio = <double>size / <double>raw
     p.tries += 1
     if p.tries > 2 or (p.fit.n and p.limit < LARGE):

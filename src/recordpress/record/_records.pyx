@@ -106,12 +106,12 @@ cdef class Record:
 
     @property
     def key_size(self):
-        """int: bytes of the key, -1 for null; reading it creates no object."""
+        """int: size of the key in bytes, -1 for null; does not create the key object."""
         return self._record.key.size
 
     @property
     def value_size(self):
-        """int: bytes of the value, -1 for null; reading it creates no object."""
+        """int: size of the value in bytes, -1 for null; does not create the value object."""
         return self._record.value.size
 
     @property

@@ -232,7 +232,7 @@ cdef void finish_wrapper(const batch_encoder* e, uint8_t* start, size_t size) no
 
 
 cdef void batch_finish(const batch_encoder* e, uint8_t* start, size_t size) noexcept nogil:
-    """Write the header at `start` of a batch of `size` bytes in all, whose records or payload are in place."""
+    """Write the batch header at `start`. The batch has `size` bytes in total; its records or payload are in place."""
     if e.options.magic == 2:
         header_write(e, start, size)
         rp_store_be32(start + RP_CRC_OFFSET,

@@ -60,7 +60,7 @@ cdef class BatchHeader:
 
     @property
     def size(self):
-        """int: bytes of the whole entry, offset and size fields included."""
+        """int: size of the whole entry in bytes, including the offset and size fields."""
         return self._header.size
 
     @property
@@ -153,7 +153,7 @@ cdef class BatchHeader:
 
     @property
     def is_control(self):
-        """bool: transaction markers and KRaft control records."""
+        """bool: whether the batch holds control records (transaction markers or KRaft's)."""
         return has_bit(&self._header, RP_CONTROL)
 
     @property

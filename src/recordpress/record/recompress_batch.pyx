@@ -121,7 +121,7 @@ cdef int unwrap(recompressor* r, const rp_source* source, rp_error* err) noexcep
         status = rp_message_next(source, &cursor, &inner, &ignored, err)
         if status != RP_OK:
             return RP_OK if status == RP_END else status
-        if inner.magic != 0 and inner.magic != 1:  # a separate entry would have another format
+        if inner.magic != 0 and inner.magic != 1:  # a separate entry would have a different format
             rp_fail(err, RP_MAGIC, RP_MAGIC_OFFSET, inner.magic, 1)
             return rp_source_fail(source, at, err)
         start = r.out.size

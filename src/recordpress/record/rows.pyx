@@ -109,7 +109,7 @@ cdef class RecordRows(RowSource):
             self.timestamps = sequence_of(timestamps, "timestamps", self.count, borrow)
         if base_offset is not None:
             if offsets is not None:
-                raise InvalidArgumentError("give either base_offset or offsets", field="base_offset")
+                raise InvalidArgumentError("base_offset and offsets cannot be combined", field="base_offset")
             self.base_offset = integer_of(base_offset, "base_offset", 0, INT64_MAX)
         self.settle(borrow)
 
@@ -171,7 +171,7 @@ cdef class RecordRows(RowSource):
         return 0
 
     cdef int fill_fields(self, rp_field* f, object column, Py_ssize_t start, Py_ssize_t n) except -1:
-        """Fill a field of n rows; f is the first row's."""
+        """Fill one field of n rows; `f` points to that field in the first row."""
         cdef PyObject** items = PySequence_Fast_ITEMS(column)
         cdef Py_ssize_t i
         for i in range(start, start + n):
