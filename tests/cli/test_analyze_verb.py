@@ -94,7 +94,7 @@ def test_damage_is_told_and_left_out(run: Run, tmp_path: Path) -> None:
         (("--rate", "fast"), "rate='fast' is not a rate: 20MB/s, 50000records/s"),
         (("--depth", "0"), "--depth"),
         (("--price-gb", "-1"), "--price-gb"),
-        (("--json", "--csv"), "give either --json or --csv"),
+        (("--json", "--csv"), "--json and --csv cannot be combined"),
         (("-p", "slowest"), "slowest"),
     ],
 )

@@ -204,7 +204,7 @@ def test_what_follows_the_last_batch_is_a_finding(run: Run, tmp_path: Path) -> N
     ("arguments", "message"),
     [
         ([], "Missing option '--compression-type' / '--codec'"),
-        (["--codec", "brotli"], "'brotli' is not a codec; accepted are none"),
+        (["--codec", "brotli"], "'brotli' is not a codec; must be one of none"),
         (["--codec", "zstd", "--level", "23"], "23"),
         (["--codec", "zstd", "--min-gain", "200%"], "'200%' is not a share"),
         (["--codec", "zstd", "--batch-bytes", "much"], "'much' is not a size"),

@@ -18,7 +18,7 @@
                        _lazy_conversion          records for old clients; their size is announced first (KIP-283)
 
                        _settings                 settings that hold for every record set, cached between calls
-                       _config, _config_names    settings of topic and broker, by Kafka's property names
+                       _config, _config_names    settings of topic and broker, keyed as in Kafka
                        _versions                 changes from release to release
                        _error_codes              Kafka's error codes
     Reason, Finding    _reasons                  why a broker does not keep a batch as it was sent: one table for

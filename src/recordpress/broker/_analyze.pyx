@@ -87,7 +87,7 @@ cdef void read_short(const uint8_t* entry, rp_batch* batch) noexcept nogil:
 
 
 cdef int check_entry(pass_over* p, const uint8_t* entry, bint is_short) noexcept nogil:
-    """Run the checks of UnifiedLog in its order; return Kafka's error code."""
+    """Run the checks of UnifiedLog in the same order; return Kafka's error code."""
     cdef rp_batch* batch = &p.batch
     p.err.status = RP_OK
     if batch.magic == 2 and p.is_client and batch.base_offset != 0:
@@ -231,7 +231,7 @@ def headers(records):
 
 def analyze(records, *, max_message_bytes, is_client=True, ignore_record_size=False, known_codecs=RP_ZSTD,
             helpful=False, codecs=None):
-    """Run the checks of UnifiedLog.analyzeAndValidateRecords, in its order, entry by entry."""
+    """Run the checks of UnifiedLog.analyzeAndValidateRecords in the same order, entry by entry."""
     cdef pass_over p
     memset(&p, 0, sizeof(pass_over))
     p.checks = True

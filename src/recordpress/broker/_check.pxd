@@ -14,13 +14,13 @@ cdef enum:
     NO_TIMESTAMP = -1
     FAILED = 1000   # not a broker's answer: v.err must be raised
 
-    # Reasons to rebuild, as bits: the first members of Reason, in their order.
+    # Reasons to rebuild, as bits: the first members of Reason, in the same order.
     CODEC_DIFFERS = 1
     MAGIC_CONVERSION = 2
     TARGET_V0 = 4
     NON_SEQUENTIAL_INNER_OFFSETS = 8
 
-    # Findings, as bits: the members of Finding, in their order.
+    # Findings, as bits: the members of Finding, in the same order.
     POISONED = 1
     UNSEEN_OFFSETS = 2
     BAD_LZ4_HEADER_CHECKSUM = 4

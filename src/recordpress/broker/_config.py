@@ -1,4 +1,4 @@
-"""Settings of a topic and its broker that affect a record set, by Kafka's property names.
+"""Topic and broker settings that affect a record set, keyed by Kafka's property names.
 
 A topic's setting overrides the broker's, which overrides the default of the broker's version (LogConfig,
 ServerTopicConfigSynonyms). Values are read and checked as in ConfigDef.
@@ -140,7 +140,7 @@ def _by_topic_or_broker(name: str) -> tuple[str, ...]:
 
 
 def log_config(given: TopicConfig | None, rules: BrokerRules, codecs: CodecTable | None = None) -> LogConfig:
-    """Return the settings of a log from Kafka's property names."""
+    """Return a log's settings from a mapping of Kafka's property names to values."""
     settings = _Settings(_items(given), codecs)
     protocol = _inter_broker_protocol(settings, rules)
     before, after = _timestamp_bounds(settings, rules)

@@ -120,7 +120,8 @@ def _settings(
     files, path = resolve(config)
     with files.open(path) as file:
         if file.size > _MOST_SETTINGS:
-            raise InvalidArgumentError(f"not a properties file ({file.size} bytes)", file=file.name, field="config")
+            message = f"file too large for a properties file ({file.size} bytes)"
+            raise InvalidArgumentError(message, file=file.name, field="config")
         text = bytes(file.read_exactly(0, file.size)).decode("utf-8", "replace")
         found = read_properties(text, file.name)
     strange = sorted(name for name in found if not is_setting(name))

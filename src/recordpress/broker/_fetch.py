@@ -83,7 +83,7 @@ def fetch(
     broker_version : str
         A release of Kafka from 0.8.2 to 4.4. The default is the last minor release that converts.
     topic_config : mapping, optional
-        Settings of topic and broker by Kafka's property names. Settings with an effect: ``compression.type``,
+        Settings of topic and broker, keyed by Kafka's property names. Settings with an effect: ``compression.type``,
         ``message.downconversion.enable``, ``message.format.version`` with ``inter.broker.protocol.version`` (the
         log's format before 3.0), and ``fetch.max.bytes``.
     max_bytes, partition_max_bytes : int

@@ -35,8 +35,8 @@ class Judge:
         return self._validator(version, transactional_id, self.now_ms, None)
 
     def of_log(self, batch: Batch) -> Callable[[Any], Verdict]:
-        """Return the function that validates a batch of a log as its producer sent it, at the time of its largest
-        timestamp and directly after the producer's previous batch."""
+        """Return the function that validates a batch of a log as if its producer were sending it, directly after
+        its previous batch. The time is `now_ms`, else the batch's largest timestamp."""
         transactional_id = _IN_A_LOG if batch.is_transactional else None
         sent_at = batch.max_timestamp if batch.max_timestamp >= 0 else None
         now_ms = sent_at if self.now_ms is None else self.now_ms

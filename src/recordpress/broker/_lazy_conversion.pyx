@@ -558,7 +558,7 @@ cdef class DownConversion:
 
     cdef int pass_chunk(self, int64_t* after_first, int64_t most) noexcept nogil:
         """Pass at most `most` bytes of entries, but at least one entry; return RP_END at the end of the set, or the
-        error of the next header."""
+        error in the next header."""
         cdef rp_batch b
         cdef int64_t start = self.position
         cdef int status

@@ -133,7 +133,7 @@ class Partition:
         return refused(reason.error_code, reason) if reason else None
 
     def _check_producers(self, found: Analysis) -> Verdict | None:
-        """Check the producers of all headers; a broker reads beyond a truncated header, which gives -1."""
+        """Check the producers of all headers; a broker reads beyond a truncated header, and then answers -1."""
         code = Errors.CORRUPT_MESSAGE if self.helpful else Errors.UNKNOWN_SERVER_ERROR
         if found.hides_producer:
             return refused(code, Reason.ENTRY_SIZE)

@@ -34,8 +34,8 @@ class PartitionLog:
     broker_version : str
         A release of Kafka from 0.8.2 to 4.4, such as ``"3.9"`` or ``"3.9.2"``.
     topic_config : mapping of str to str, int or bool, optional
-        Settings of the topic and the broker, by Kafka's property names; missing settings have the release's default.
-        Kafka settings with no effect on a record set are ignored.
+        Settings of the topic and the broker, keyed by Kafka's property names. Missing settings have the release's
+        default. Kafka settings with no effect on a record set are ignored.
     next_offset : int
         Offset of the next record.
     leader_epoch : int

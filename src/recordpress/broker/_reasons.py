@@ -72,7 +72,7 @@ class Reason(StrEnum):
     # ---- rebuilt; the C validator's bits 0 to 3 ---------------------------------------------------------------------
     CODEC_DIFFERS = (
         "CODEC_DIFFERS", REBUILD, 0, "codec", "KIP-390, LogValidator",
-        "The batch's codec is not the topic's compression.type, so the broker decompresses and compresses again; "
+        "The batch's codec is not the topic's compression.type, so the broker recompresses it; "
         "levels are never compared.",
         "Set the producer's compression.type to the topic's, or the topic's to 'producer'.",
     )
@@ -89,24 +89,25 @@ class Reason(StrEnum):
     )
     NON_SEQUENTIAL_INNER_OFFSETS = (
         "NON_SEQUENTIAL_INNER_OFFSETS", REBUILD, 0, "inner offsets", "LogValidator, KAFKA-9669",
-        "Offsets in the compressed batch are not 0, 1, 2, ..., so the broker decompresses and compresses it again.",
+        "Offsets in the compressed batch are not 0, 1, 2, ..., so the broker recompresses it.",
         "Update the client: it must count inner offsets from 0 (sarama: PR 1002 for magic 1, PR 1015 for magic 2).",
     )
 
     # ---- the header is rewritten ------------------------------------------------------------------------------------
     LOG_APPEND_TIME = (
         "LOG_APPEND_TIME", REWRITE, 0, "append time", "KIP-32, LogValidator",
-        "The topic's message.timestamp.type is LogAppendTime: the header gets the broker's clock and a new checksum.",
+        "The topic's message.timestamp.type is LogAppendTime, so the header gets the broker's time and a new checksum.",
         "No change is needed; CreateTime would keep the producer's timestamps.",
     )
     TIMESTAMP_TYPE = (
         "TIMESTAMP_TYPE", REWRITE, 0, "timestamp type", "KIP-32, LogValidator",
-        "The batch is marked as LogAppendTime but the topic is CreateTime: the broker clears the mark.",
+        "The batch is marked LogAppendTime, but the topic's message.timestamp.type is CreateTime, so the broker clears "
+        "the bit.",
         "Have the client leave attribute bit 3 at 0; only a broker sets it.",
     )
     MAX_TIMESTAMP = (
         "MAX_TIMESTAMP", REWRITE, 0, "largest timestamp", "LogValidator, DefaultRecordBatch.setMaxTimestamp",
-        "The header's largest timestamp differs from that of the records: the broker corrects it.",
+        "The header's largest timestamp differs from that of the records, so the broker corrects it.",
         "Have the client write the largest timestamp of the batch into its header.",
     )
     ATTRIBUTE_BITS = (
@@ -116,19 +117,19 @@ class Reason(StrEnum):
     )
     PARTIAL_ENTRY = (
         "PARTIAL_ENTRY", CUT, 0, "partial entry", "UnifiedLog.trimInvalidBytes",
-        "The last entry of the record set is incomplete: the broker stores only the entries before it.",
+        "The last entry of the record set is incomplete, so the broker stores only the entries before it.",
         "Send complete batches; a proxy or a faulty client may have cut the record set.",
     )
 
     # ---- the request ------------------------------------------------------------------------------------------------
     NULL_RECORD_SET = (
         "NULL_RECORD_SET", REQUEST, None, "null record set", "ProduceRequest, KafkaApis",
-        "The record set of the partition is null: the broker closes the connection.",
+        "The record set of the partition is null, so the broker closes the connection.",
         "Have the client omit partitions without records.",
     )
     PRODUCE_VERSION = (
         "PRODUCE_VERSION", REQUEST, None, "Produce version", "KIP-896, ApiKeys.PRODUCE",
-        "The broker does not support this version of Produce: it closes the connection.",
+        "The broker does not support this version of Produce, so it closes the connection.",
         "Use a client that negotiates with ApiVersions; Kafka 4.0 needs Produce 3 or later.",
     )
     TRANSACTIONAL_ID_MISSING = (
@@ -232,7 +233,7 @@ class Reason(StrEnum):
     )
     RECORD_COUNT = (
         "RECORD_COUNT", BATCH, 87, "record count", "LogValidator.validateBatch",
-        "The header's record count is not positive: brokers never accept a batch without records.",
+        "The header's record count is not positive; brokers never accept a batch without records.",
         "Have the client send batches of one record or more.",
     )
     COUNT_AND_OFFSETS = (
@@ -365,8 +366,8 @@ class Reason(StrEnum):
     # ---- the state of the producer ----------------------------------------------------------------------------------
     DUPLICATE_BATCH = (
         "DUPLICATE_BATCH", PRODUCER, 0, "duplicate", "KIP-98, ProducerStateEntry.findDuplicateBatch",
-        "The batch repeats one of the producer's last five: the broker returns the offset of the first copy and stores "
-        "nothing.",
+        "The batch repeats one of the producer's last five, so the broker returns the offset of the first copy and "
+        "stores nothing.",
         "No change is needed: this is how a broker ignores retries.",
     )
     PRODUCER_EPOCH = (
@@ -403,7 +404,7 @@ class Reason(StrEnum):
     # ---- a fetch ----------------------------------------------------------------------------------------------------
     FETCH_VERSION = (
         "FETCH_VERSION", FETCH, None, "Fetch version", "KIP-896, ApiKeys.FETCH",
-        "The broker does not support this version of Fetch: it closes the connection.",
+        "The broker does not support this version of Fetch, so it closes the connection.",
         "Use a client that negotiates with ApiVersions; Kafka 4.0 needs Fetch 4 or later.",
     )
     OFFSET_OUT_OF_RANGE = (
@@ -433,8 +434,8 @@ class Reason(StrEnum):
     )
     ZSTD_DOWN_CONVERSION = (
         "ZSTD_DOWN_CONVERSION", FETCH, 76, "zstd in an older magic", "KIP-110, RecordsUtil.downConvert",
-        "A zstd batch cannot be converted to an older message format: the client gets the batches before it, or this "
-        "error.",
+        "A zstd batch cannot be converted to an older message format, so the client gets the batches before it, or "
+        "this error.",
         "Update the client: Fetch 4 and later get the batch unchanged, and Fetch 10 and later support zstd.",
     )
     CONVERSION_FAILED = (
@@ -444,7 +445,7 @@ class Reason(StrEnum):
     )
     RESPONSE_UNFINISHED = (
         "RESPONSE_UNFINISHED", FETCH, None, "end of the response", "LazyDownConversionRecordsSend",
-        "A batch cannot be converted after the response has begun: the broker closes the connection.",
+        "A batch cannot be converted after the response has begun, so the broker closes the connection.",
         "Fetch fewer bytes at a time, or update the client.",
     )
     DOWN_CONVERSION = (
@@ -500,7 +501,7 @@ class Finding(StrEnum):
     BAD_LZ4_HEADER_CHECKSUM = (
         "bad_lz4_header_checksum", "LZ4 header checksum", "KIP-57",
         "The LZ4 frame's header checksum violates the standard, as magic 0 requires; readers do not check it.",
-        "Use a client that writes magic 1 or 2 with the standard checksum (recordpress.fix_lz4_header).",
+        "Use a client that writes magic 1 or 2 with the standard checksum; recordpress.fix_lz4_header repairs a frame.",
     )
     TRAILING_BYTES = (
         "trailing_bytes", "end of the compressed stream", "DefaultRecordBatch.RecordIterator",
@@ -519,7 +520,7 @@ class Finding(StrEnum):
     )
     LOST_FIELDS = (
         "lost_fields", "fields without a place", "RecordsUtil.downConvert",
-        "Headers, timestamps, producers or transactions of records are lost: the older format cannot store them.",
+        "Records lose headers, timestamps, producers or transactions, because the older format cannot store them.",
         "Update the client: Fetch 4 and later get all fields.",
     )
     DROPPED_MARKERS = (
@@ -529,12 +530,12 @@ class Finding(StrEnum):
     )
     REPEATED_BATCHES = (
         "repeated_batches", "batches that are sent twice", "LazyDownConversionRecords.Iterator",
-        "The first batch with records is sent twice: the broker counts it and the batches before it as one.",
+        "The first batch with records is sent twice, because the broker counts it and the batches before it as one.",
         "Have the client skip repeated offsets, or update the client.",
     )
     OVERFLOW_FILLER = (
         "overflow_filler", "filler of the response", "KIP-283, LazyDownConversionRecordsSend",
-        "The announced response is longer than its records: it ends with an entry that looks incomplete.",
+        "The announced response is longer than its records, so it ends with an entry that looks incomplete.",
         "No change is needed; a client must treat it as an incomplete entry.",
     )
     CUT_ENTRY = (

@@ -81,7 +81,7 @@ def _check_set(
 def _check_batches(
     found: Analysis, request: Request, rules: BrokerRules, known: frozenset[int], helpful: bool
 ) -> Verdict | None:
-    """Check the batches as ProduceRequest.validateRecords does, in its order."""
+    """Run the checks of ProduceRequest.validateRecords on the batches, in the same order."""
     first = found.first
     if first is None:
         return refused(rules.invalid_record, Reason.NO_BATCH)

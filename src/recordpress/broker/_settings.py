@@ -1,4 +1,4 @@
-"""A release of Kafka with the settings of a topic, which hold for every record set.
+"""A release of Kafka with a topic's settings; both hold for every record set of the topic.
 
 Reading settings takes longer than the verdict on a small batch, so the settings of the last calls are cached.
 """
@@ -31,7 +31,7 @@ class Settings:
 
 
 def settings_of(broker_version: str, topic_config: TopicConfig | None, codecs: CodecRegistry | None) -> Settings:
-    """Return the rules of a release with the topic's settings, given by Kafka's property names."""
+    """Return the rules of a release with the topic's settings, which are keyed by Kafka's property names."""
     given = {} if topic_config is None else topic_config
     if codecs is None and type(given) is dict and type(broker_version) is str:
         types = tuple(map(type, given.values()))

@@ -44,8 +44,8 @@ def validate(
         Version of Produce; by default the one that a client would choose: 2 for magic 0 and 1 if the broker still
         supports it, otherwise the latest that the broker supports.
     topic_config : mapping of str to str, int or bool, optional
-        Settings of the topic and the broker, by Kafka's property names; missing settings have the release's default.
-        Kafka settings with no effect on a record set are ignored.
+        Settings of the topic and the broker, keyed by Kafka's property names. Missing settings have the release's
+        default. Kafka settings with no effect on a record set are ignored.
     transactional_id : str, optional
         Transactional id of the request.
     next_offset : int

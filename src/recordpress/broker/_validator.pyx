@@ -130,7 +130,7 @@ cdef int take_header(StoredSet stored, const uint8_t* entry, int64_t size) excep
 
 
 cdef StoredSet keep(validator* v, object data, bint one):
-    """Return the set of `v`, which was sent as `data`, with the headers that the log will have; set v.next_offset.
+    """Return the set of `v`, sent as `data`, with the headers that the log will have; set v.next_offset.
     `one`: only the first entry changes."""
     cdef StoredSet stored = StoredSet.__new__(StoredSet)
     cdef bytes sent = owner(data, v.data, v.size) if one else None

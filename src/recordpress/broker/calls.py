@@ -44,7 +44,7 @@ def explain(
           has changed are counted and skipped. Messages of magic 0 and 1 without a codec are explained one by one: the
           log does not record which messages arrived together.
     topic_config : mapping of str to str, int or bool, optional
-        Settings of the topic, and of the broker, by Kafka's names; see `recordpress.broker.validate`.
+        Settings of the topic and the broker, keyed by Kafka's property names; see `recordpress.broker.validate`.
     broker_version : str
         A release of Kafka, 0.8.2 or later, such as ``"3.9"``.
     config : mapping, str or PathLike, optional

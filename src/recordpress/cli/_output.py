@@ -242,7 +242,7 @@ def _aligned(
 
 
 def _pairs(table: list[_Column], line: int) -> tuple[list[str], list[str]]:
-    """Return names with their texts next to them, which are wrapped."""
+    """Return names with their wrapped texts next to them."""
     width = table[0].width()
     rows = zip(*(one.cells for one in table), strict=True)
     lines = [_wrapped(f"{name:{width}}  {text}", line) for name, text in rows]

@@ -76,11 +76,11 @@ class Codec(click.Choice):  # type: ignore[type-arg]
         if value in _CODECS:
             return super().convert(value, param, ctx)
         known = (*_CODECS, *(codecs.names if codecs is not None else ()))
-        near = hint(value, known) or f"; accepted are {', '.join(known)}"
+        near = hint(value, known) or f"; must be one of {', '.join(known)}"
         self.fail(f"{value!r} is not a codec{near}", param, ctx)
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return f"Accepted are {', '.join(_CODECS)}."
+        return f"Must be one of {', '.join(_CODECS)}."
 
 
 class Level(_Type):
@@ -198,7 +198,7 @@ class Names(_Type):
         names = tuple(name.strip() for name in value.split(",") if name.strip())
         accepted = self.accepted()
         if unknown := [name for name in names if name not in accepted]:
-            near = hint(unknown[0], accepted) or f"; accepted are {', '.join(accepted)}"
+            near = hint(unknown[0], accepted) or f"; must be one of {', '.join(accepted)}"
             self.fail(f"unknown name {unknown[0]!r}{near}", param, ctx)
         return names
 
@@ -209,7 +209,7 @@ class Names(_Type):
 
 
 class Setting(_Type):
-    """``name=value`` with one of Kafka's names."""
+    """Setting in the form ``name=value``; completion offers Kafka's names."""
 
     name = "setting"
 

@@ -76,7 +76,7 @@ class Shown:
         as_json: bool = False,
     ) -> None:
         if as_json and format_ not in (None, "json"):
-            raise click.UsageError(f"--json and --format {format_} contradict each other")
+            raise click.UsageError(f"--json and --format {format_} cannot be combined")
         self.format = "json" if as_json else format_ or "table"
         self.columns = tuple(columns or self._default())
         self.values: ShownAs | None = "size" if redact else values  # type: ignore[assignment]

@@ -173,7 +173,7 @@ class SequentialFile:
 def read_ahead(
     file: RandomAccessFile, start: int = 0, end: int | None = None, chunk: int = READ_AHEAD_BYTES
 ) -> SequentialFile:
-    """Return a file object over a part of a file, which is fetched ahead if it is remote, and which stays open."""
+    """Return a file object over a part of a file. A remote file is fetched ahead; the file stays open."""
     end = file.size if end is None else min(end, file.size)
     if not file.is_remote:
         return SequentialFile(file, start, end, max(end, 1))

@@ -53,7 +53,7 @@ def s3_client(filesystem: Any) -> Any:
 
 
 def _without_contents(response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: Any) -> None:
-    """Take the entries out of a page before botocore parses it, which would take 80 microseconds per entry."""
+    """Take the entries out of a page before botocore parses it: parsing takes 80 microseconds per entry."""
     body = response_dict["body"]
     entries = body.split(b"<Contents>")[1:]
     found = [[field.search(entry) for field in _FIELDS] for entry in entries]

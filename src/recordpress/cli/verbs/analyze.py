@@ -88,7 +88,7 @@ def command(
     and ± is their spread: the interquartile range of the repeated calls as a share of the median. A star marks each
     cell that no other cell of the same depth beats in both size and compression speed."""
     if as_json and as_csv:
-        raise click.UsageError("give either --json or --csv")
+        raise click.UsageError("--json and --csv cannot be combined")
     with Progress("compressing") as progress:
         found = recordpress.analyze(paths.given(), candidates, codecs=codecs, **options, progress=progress)
     if report is not None:

@@ -32,7 +32,7 @@ from recordpress.log import Manifest
     "--allow-loss", metavar="KIND", multiple=True, help="Loss to allow, as --dry-run names it, or all. Repeatable."
 )
 def command(paths: Sources, target: str, as_json: bool, **options: Any) -> int:
-    """Copy a log to another message format with the same offsets.
+    """Copy a log in another message format, with the same offsets.
 
     Formats 0 and 1 have no headers, producers, transactions or leader epochs; format 0 has no timestamps. Losses are
     counted first, and refused unless --allow-loss names them. Without transaction markers, every consumer gets the

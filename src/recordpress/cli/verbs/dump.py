@@ -330,11 +330,11 @@ def _dump_as_kafka(names: list[str], **options: Any) -> int:
     as_given = {os.path.abspath(name): name for name in names}
     for name, given in (("columns", options["columns"]), ("time", options["time"] != _EVERYTHING)):
         if given:
-            raise click.UsageError(f"--{name} and --format kafka contradict each other")
+            raise click.UsageError(f"--{name} and --format kafka cannot be combined")
     decoder = options["decoder"]
     for name in ("values", "redact"):
         if decoder and options[name]:
-            raise click.UsageError(f"--{name} and --{decoder}-decoder contradict each other")
+            raise click.UsageError(f"--{name} and --{decoder}-decoder cannot be combined")
     contents = options["print_data_log"] or bool(decoder)
     chosen = DumpOptions(
         deep_iteration=options["deep_iteration"] or contents,

@@ -32,7 +32,7 @@ _MOST_LISTED = 3  # producers of a group: the JSON has all
 @paths
 @click.option(
     "--topic-config", "-t", metavar="NAME=VALUE", multiple=True, type=Setting(),
-    help="Topic setting, by Kafka's name. Repeatable.",
+    help="Topic setting, named as in Kafka. Repeatable.",
 )  # fmt: skip
 @click.option("--config", metavar="FILE", type=LocalPath(), help="The broker's server.properties.")
 @broker_version

@@ -1,4 +1,4 @@
-"""``recordpress simulate``: policies by which a producer ends its batches."""
+"""``recordpress simulate``: policies for closing a producer's batches."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from recordpress.codecs import CodecRegistry
 @codec_plugins
 @as_json
 def command(paths: Sources, as_json: bool, codecs: CodecRegistry | None, **options: Any) -> int:
-    """Compare policies by which a producer ends its batches, on your records.
+    """Compare policies for closing a producer's batches, on your records.
 
     PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, one record value per
-    line. One busy producer sends the records of a sample in the order of their timestamps. It ends batches by Kafka's
+    line. One busy producer sends the records of a sample in the order of their timestamps. It closes batches by Kafka's
     estimate up to 0.10.2 (damped), by the estimate since 0.11 (kip-126), by uncompressed bytes (uncompressed), and by
     their exact compressed size (packed). A broker refuses batches over --max-message-bytes, and the producer splits
     them; up to 0.10.2, their records failed."""
