@@ -181,7 +181,7 @@ def test_options() -> None:
     [
         (
             {"startingOffset": "earliest"},
-            "unknown option startingOffset .did you mean 'startingOffsets'.*; accepted are path, subscribe",
+            "unknown option startingOffset .did you mean 'startingOffsets'.*; options for reading: path, subscribe",
         ),
         ({"includeHeaders": "yes"}, "includeHeaders must be true or false, not 'yes'"),
         ({"isolation.level": "serializable"}, "read_uncommitted or read_committed, not 'serializable'"),
@@ -191,10 +191,10 @@ def test_options() -> None:
         ({"minPartitions": "-1"}, "minPartitions must be a number from 1"),
         ({"mode": "strict"}, "mode must be FAILFAST, DROPMALFORMED or PERMISSIVE, not 'strict'"),
         ({"rows": "rows"}, "rows must be records, batches or bytes, not 'rows'"),
-        ({"columns": "key,valeu"}, "unknown column valeu; accepted are key, value, topic"),
+        ({"columns": "key,valeu"}, "unknown column valeu; must be one of key, value, topic"),
         ({"columns": "key,key"}, "each column once"),
         ({"columns": " , "}, "at least one"),
-        ({"rows": "batches", "columns": "value"}, "accepted are topic, partition, file"),
+        ({"rows": "batches", "columns": "value"}, "must be one of topic, partition, file"),
         ({"mode": "permissive", "columns": "value"}, "_corrupt_record string, which is missing"),
         ({"subscribe": "a", "assign": "{}"}, "only one of subscribe, assign"),
         ({"subscribePattern": "(a"}, "regular expression"),
@@ -354,7 +354,7 @@ def test_only_the_columns_that_are_asked_for() -> None:
 def test_the_schema_is_a_part_of_ours() -> None:
     source = KafkaLogDataSource({"path": str(DEMO_LOGS)})
     assert source.schema() == spark_schema(column_names("records", False, False))
-    with pytest.raises(recordpress.InvalidArgumentError, match="unknown column valeu; accepted are key, value, topic"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="unknown column valeu; must be one of key, value"):
         source.reader(StructType([StructField("valeu", BinaryType())]))
 
 
@@ -615,7 +615,7 @@ def test_spark_shows_what_is_wrong_with_an_option(spark: Any) -> None:
 
     with pytest.raises(
         PySparkException,
-        match=r"unknown option startingoffset .did you mean 'startingOffsets'.*; accepted are path, subscribe",
+        match=r"unknown option startingoffset .did you mean 'startingOffsets'.*; options for reading: path, subscribe",
     ):
         spark.read.format("recordpress").option("startingOffset", "earliest").load(str(DEMO_LOGS)).count()
 

@@ -271,11 +271,11 @@ def test_overwrite_replaces_the_topics_that_are_written(tmp_path: Path, caplog: 
 @pytest.mark.parametrize(
     ("schema", "options", "message"),
     [
-        ([("value", IntegerType())], {}, "wrong type of column value int; accepted are key binary or string; value"),
-        ([("Value", StringType())], {}, "not a column of a record: Value string; accepted are key"),
+        ([("value", IntegerType())], {}, "wrong type of column value int; expected columns: key binary or string"),
+        ([("Value", StringType())], {}, "not a column of a record: Value string; expected columns: key"),
         ([("timestamp", LongType())], {}, "wrong type of column timestamp bigint"),
         ([("timestamp", TimestampNTZType())], {}, "column timestamp has no time zone: .* the time zone of the session"),
-        ([("key", StringType())], {}, "the column value is missing"),
+        ([("key", StringType())], {}, "there is no column named value"),
         ([VALUE], {"topic": "t"}, "add the column partition or the option partitions"),
         ([VALUE], {"partitions": "1"}, "no topic: add the column topic or the option topic"),
         ([VALUE], {"topic": "a/b"}, "'a/b' is not the name of a topic"),
@@ -291,9 +291,9 @@ def test_overwrite_replaces_the_topics_that_are_written(tmp_path: Path, caplog: 
         (
             [VALUE],
             {"compresion.type": "zstd"},
-            r"unknown option compresion\.type .did you mean 'compression.type'.*; accepted are",
+            r"unknown option compresion\.type .did you mean 'compression.type'.*; options for reading: ",
         ),
-        ([VALUE], {"subscribe": "t"}, "unknown option subscribe; accepted are path, topic,"),
+        ([VALUE], {"subscribe": "t"}, "unknown option subscribe; must be one of path, topic,"),
     ],
 )
 def test_what_a_write_does_not_take(schema: Any, options: Any, message: str, tmp_path: Path) -> None:
@@ -306,7 +306,7 @@ def test_what_a_write_does_not_take(schema: Any, options: Any, message: str, tmp
 
 def test_options_of_the_other_direction(tmp_path: Path) -> None:
     with pytest.raises(
-        recordpress.InvalidArgumentError, match=r"unknown option compression\.type.*; accepted are path, "
+        recordpress.InvalidArgumentError, match=r"unknown option compression\.type.*; must be one of path, "
     ):
         KafkaLogDataSource({"path": str(tmp_path), "compression.type": "zstd"}).schema()
     for of_read in ("Rows", "mode"):

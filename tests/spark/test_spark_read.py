@@ -124,10 +124,10 @@ def test_what_is_given() -> None:
         (
             {"subscribed": "a"},
             "subscribed",
-            "unknown option subscribed (did you mean 'subscribe'?); accepted are path, subscribe,",
+            "unknown option subscribed (did you mean 'subscribe'?); must be one of path, subscribe,",
         ),
         ({"maxFilesPerTrigger": 3}, "maxFilesPerTrigger", "option maxFilesPerTrigger needs spark.readStream"),
-        ({"columns": ["offsets"]}, "columns", "unknown column offsets; accepted are key, value,"),
+        ({"columns": ["offsets"]}, "columns", "unknown column offsets; must be one of key, value,"),
         ({"minPartitions": 0}, "minPartitions", "option minPartitions must be a number from 1 to"),
     ],
 )

@@ -429,7 +429,7 @@ def test_partitions_that_are_gone_or_were_made_again(logs: Path) -> None:
         ({"maxFilesPerTrigger": "0"}, "option maxFilesPerTrigger must be a number from 1"),
         (
             {"maxFilePerTrigger": "1"},
-            "unknown option maxFilePerTrigger .did you mean 'maxFilesPerTrigger'.*; accepted are path, subscribe",
+            "unknown option maxFilePerTrigger .did you mean 'maxFilesPerTrigger'.*; options for reading: path",
         ),
         ({"includeActiveSegment": "yes"}, "option includeActiveSegment must be true or false"),
     ],

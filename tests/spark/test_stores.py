@@ -85,7 +85,7 @@ def test_a_write_and_its_findings(spark: Any, s3: S3Server, given: dict[str, str
         (
             "s3://logs",
             {"fs.s3a.key": "k"},
-            "unknown option fs.s3a.key .did you mean 'fs.s3a.secret.key'.*; accepted are path",
+            "unknown option fs.s3a.key .did you mean 'fs.s3a.secret.key'.*; must be one of path",
         ),
     ],
 )

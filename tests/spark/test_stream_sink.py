@@ -179,7 +179,7 @@ def test_a_task_of_no_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ({"partitions": "0"}, "option partitions must be a number from 1"),
         (
             {"checkpoint": "x"},
-            "unknown option checkpoint .did you mean 'checkpointLocation'.*; accepted are .*checkpointLocation",
+            "unknown option checkpoint .did you mean 'checkpointLocation'.*; options for writing: .*checkpointLocation",
         ),
         ({"path": ""}, "path is missing"),
     ],

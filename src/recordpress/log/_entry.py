@@ -16,7 +16,7 @@ def read_entry(file: RandomAccessFile, position: int, size: int) -> bytes:
 
 
 def check_entry(file: RandomAccessFile, position: int) -> None:
-    """Verify the checksum of an entry, which is read in chunks, so that a wrong size field costs no memory."""
+    """Verify the checksum of an entry. It is read in chunks, so that a wrong size field costs no memory."""
     with walked(file) as stepped:
         walk = HeaderWalk(stepped, position=position)
         next(walk)

@@ -113,7 +113,7 @@ def last_known_offset(segment: Segment) -> int | None:
 
 
 def last_entry(segment: SegmentLike) -> OffsetPosition | None:
-    """Return the last entry of an offset index; for an empty index, which small segments have, the segment's start."""
+    """Return the last entry of an offset index, or the segment's start if the index is empty, as in small segments."""
     with suppress(FileNotFoundError, RecordpressError), segment.open_sibling(INDEX_FILE_SUFFIX) as file:
         at = file.size // ENTRY_SIZE * ENTRY_SIZE - ENTRY_SIZE
         data = file.read_exactly(at, ENTRY_SIZE) if at >= 0 else b""

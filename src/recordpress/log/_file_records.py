@@ -214,7 +214,7 @@ class FileRecords:
         return False
 
     def check_end(self, walk: HeaderWalk, error: RecordpressError | None = None) -> None:
-        """Check the end of a walk over headers, which reached the end of the file or an error.
+        """Check the end of a walk over headers that reached the end of the file or an error.
 
         Raises
         ------

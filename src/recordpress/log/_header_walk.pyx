@@ -281,8 +281,7 @@ cdef class HeaderWalk:
     # --- a truncated entry ------------------------------------------------------------------------------------
 
     def prefix(self):
-        """Return base offset and size field of the entry here, which may be truncated; None if it ends before its
-        magic."""
+        """Return base offset and size field of the entry here, complete or not; None if it ends before its magic."""
         if self.end - self.position < RP_ENTRY_PREFIX:
             return None
         self.need(self.position, RP_ENTRY_PREFIX)

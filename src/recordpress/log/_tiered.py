@@ -1,4 +1,4 @@
-"""Segments of Aiven's tiered storage (tiered-storage-for-apache-kafka), which have a manifest.
+"""Segments with a manifest, as in Aiven's tiered storage (tiered-storage-for-apache-kafka).
 
 ::
 

@@ -75,7 +75,7 @@ def isolation_of(
 
 
 def unseen_records(segments: Iterable[SegmentLike]) -> dict[str, int]:
-    """Return the number of records in aborted transactions, and in open ones, which have no marker."""
+    """Return the number of records in aborted transactions and in open transactions, which have no marker."""
     aborted = 0
     open_ones: dict[int, int] = {}
     for segment in segments:

@@ -429,8 +429,8 @@ def read_split(
 def batches_in(
     split: LogSplit, *, findings: list[Finding], on_corrupt: OnCorrupt = "raise", check_crcs: bool = False
 ) -> Iterator[tuple[FileRecords, BatchHeader]]:
-    """Yield the headers of the batches that have records in a split, each with its file, which is open until the next
-    is requested."""
+    """Yield the headers of the batches that have records in a split, each with its file; the file stays open until the
+    next header is requested."""
     for file, header, windows in _placed_in(split, findings, on_corrupt, check_crcs):
         is_before = split.start_offset is not None and header.last_offset < split.start_offset
         if (windows is None or windows) and not is_before and not _begins_after(header, split.end_offset):

@@ -171,7 +171,7 @@ def _is_this_python(name: str) -> bool:
 
 
 def _check_python(variable: str, name: str) -> None:
-    """Raise ImportError if a Python of this machine, which `variable` selects for workers, lacks a package."""
+    """Raise ImportError if the Python on this machine that `variable` selects for workers lacks a package."""
     python = shutil.which(name)
     if python is None or _is_this_python(python) or not os.path.basename(python).startswith("python"):
         return  # elsewhere, as in an archive that executors unpack; or a front end such as ipython

@@ -50,7 +50,7 @@ def group(rows: tuple[Option, ...], read: Callable[[RawOptions], Any], default: 
 
 
 def rows_of(kind: type) -> tuple[Option, ...]:
-    """Return the options of a class, in their order."""
+    """Return the options of a class, in order."""
     return tuple(row for one in fields(kind) for row in one.metadata["rows"])
 
 
@@ -136,7 +136,7 @@ def json_value(name: str, value: str, kind: type, example: str) -> Any:
 
 
 def wrong_json(name: str, value: str, example: str) -> InvalidArgumentError:
-    """Return the error of an option whose JSON has another form than the example."""
+    """Return the error for an option whose JSON does not have the form of the example."""
     return InvalidArgumentError(f"option {name} must be JSON like {example}, not {shown_value(value)}", field=name)
 
 
@@ -170,7 +170,7 @@ class RawOptions:
         self._values = {name.lower(): value for name, value in options.items()}
         if unknown := unknown_options(options, accepted):
             raise InvalidArgumentError(
-                f"{shown_unknown(unknown, accepted)}; accepted are {', '.join(accepted)}", field=unknown[0]
+                f"{shown_unknown(unknown, accepted)}; must be one of {', '.join(accepted)}", field=unknown[0]
             )
 
     def text(self, name: str) -> str | None:

@@ -82,7 +82,7 @@ def _check_name(path: Path) -> None:
 
 
 def _unwrapped(path: Path) -> Path:
-    """Return an archive of the package, which the driver keeps: executors fetch it when they start."""
+    """Return an archive of the package that the driver keeps: executors fetch it when they start."""
     folder = Path(tempfile.mkdtemp(prefix="recordpress-ship-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     archive = folder / "recordpress.zip"

@@ -49,7 +49,7 @@ _TYPES = {
 
 def check_schema(schema: StructType, options: WriteOptions) -> None:
     """Raise an error for columns that a record does not have, and for missing columns."""
-    accepted = "; ".join(f"{name} {' or '.join(types)}" for name, types in _TYPES.items())
+    expected = "expected columns: " + "; ".join(f"{name} {' or '.join(types)}" for name, types in _TYPES.items())
     for field in schema.fields:
         kind = field.dataType.simpleString()
         if (field.name, kind) == ("timestamp", "timestamp_ntz"):
@@ -60,12 +60,12 @@ def check_schema(schema: StructType, options: WriteOptions) -> None:
             )
         if kind not in _TYPES.get(field.name, ()):
             what = "not a column of a record:" if field.name not in _TYPES else "wrong type of column"
-            raise InvalidArgumentError(f"{what} {field.name} {kind}; accepted are {accepted}"[:1000], field="schema")
+            raise InvalidArgumentError(f"{what} {field.name} {kind}; {expected}"[:1000], field="schema")
     names = schema.fieldNames()
     if len(set(names)) < len(names):
         raise InvalidArgumentError("each column may occur only once", field="schema")
     if "value" not in names:
-        raise InvalidArgumentError(f"the column value is missing; accepted are {accepted}", field="schema")
+        raise InvalidArgumentError(f"there is no column named value; {expected}", field="schema")
     for column, option, given in (("topic", "topic", options.topic), ("partition", "partitions", options.partitions)):
         if column not in names and given is None:
             raise InvalidArgumentError(f"no {column}: add the column {column} or the option {option}", field=option)
@@ -151,6 +151,6 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
 
 
 def _task_number() -> int:
-    """Return the number of this task in its job, which is the same for all its attempts."""
+    """Return the number of this task in its job; all attempts of the task have the same number."""
     context = TaskContext.get()
     return 0 if context is None else context.partitionId()

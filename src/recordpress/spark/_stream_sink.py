@@ -54,7 +54,7 @@ class KafkaLogStreamWriter(PickledForWorkers, DataSourceStreamArrowWriter):
         return StagedOfQuery(*self._writer.staged(stage, iterator), query, stage)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Publish a batch from the stage of its tasks, which is not the stage of this writer."""
+        """Publish a batch from its tasks' stage, which is not this writer's stage."""
         staged = _given(messages)
         if staged:
             self._writer.publish(staged[0].stage, staged, staged[0].query, batchId)

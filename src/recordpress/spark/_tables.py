@@ -23,7 +23,7 @@ _PREFIX = "option."
 
 
 def options_of_new_table(options: Mapping[str, str]) -> dict[str, str] | None:
-    """Return the options of CREATE TABLE, which Spark mixes with properties; return None for another statement."""
+    """Return the options in CREATE TABLE, separated from Spark's own properties; return None for another statement."""
     if "provider" not in options:
         return None
     found = {name.removeprefix(_PREFIX): value for name, value in options.items() if name.startswith(_PREFIX)}

@@ -173,7 +173,7 @@ def _are_for_writing(options: Any) -> bool:
     if not unknown:
         what = f"option {', '.join(not_read)} is for writing, and {', '.join(not_written)} for reading"
     raise InvalidArgumentError(
-        f"{what}; accepted are {', '.join(of_reading)}, and for writing {', '.join(of_writing)}",
+        f"{what}; options for reading: {', '.join(of_reading)}; options for writing: {', '.join(of_writing)}",
         field=(unknown or not_read)[0],
     )
 

@@ -94,7 +94,7 @@ class ReadOptions:
     fetch_bytes: int | None = option(
         "max.partition.fetch.bytes",
         number(INT32_MAX),
-        "Number of bytes of a file that become one Arrow record batch; a larger entry is read whole.",
+        "Approximate number of file bytes per Arrow record batch; a larger entry is read whole.",
         shown="enough for record batches of 4 to 8 MB, 1048576 with rows=bytes",
     )
     mode: Mode = option(
@@ -265,7 +265,7 @@ def known_columns(given: tuple[str, ...], known: tuple[str, ...], where: str) ->
     spelled = {name.lower(): name for name in known}
     if wrong := [name for name in given if name.lower() not in spelled]:
         raise InvalidArgumentError(
-            f"unknown column {', '.join(wrong)}; accepted are {', '.join(known)}"[:1000], field=where
+            f"unknown column {', '.join(wrong)}; must be one of {', '.join(known)}"[:1000], field=where
         )
     names = tuple(spelled[name.lower()] for name in given)
     if not names or len(set(names)) < len(names):

@@ -24,7 +24,7 @@ class RecordCheck:
     def add(
         self, file: RandomAccessFile, header: BatchHeader, name: str, codecs: CodecRegistry | None = None
     ) -> Iterator[Finding]:
-        """Yield the errors of the next batch's records."""
+        """Yield findings for the next batch's records."""
         self.first_offset = header.base_offset
         data = file.read_exactly(header.position, header.size)
         try:

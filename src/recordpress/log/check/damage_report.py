@@ -223,7 +223,7 @@ def _removed(scanned: SegmentScan, cut: Recovery) -> SegmentScan:
 def _described(
     bad: list[BadRange], segment: Segment, size: int, recovery: Recovery, later: int, removed: bool
 ) -> Iterator[Finding]:
-    """Yield findings of bad ranges, with the effect of a broker's recovery."""
+    """Yield findings for bad ranges, with the effect of a broker's recovery."""
     for part in bad:
         if removed:
             fate = "a broker's recovery removes this segment, which follows a damaged one"

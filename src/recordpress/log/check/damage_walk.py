@@ -87,7 +87,7 @@ class Scanner:
             return self._bad(position, end, next_offset, wrong)
         if not self.base_offset <= header.base_offset <= header.last_offset <= self._last:
             message = (
-                f"offsets {header.base_offset} to {header.last_offset} cannot be in a segment that begins with "
+                f"offsets {header.base_offset} to {header.last_offset} cannot be in a segment with base offset "
                 f"{self.base_offset}"
             )
             wrong = CorruptRecordError(message, field="baseOffset", field_position=position, rule=OFFSETS_RULE)

@@ -18,7 +18,7 @@ class OrderCheck:
         self._epoch = -1
 
     def add(self, header: BatchHeader, file: str, first: int | None = None) -> Iterator[Finding]:
-        """Yield errors of the next batch; `first` is its first offset, which the header of a v0/v1 wrapper lacks."""
+        """Yield findings for the next batch; `first` is its first offset, which the header of a v0/v1 wrapper lacks."""
         expected = self.next_offset
         first = header.base_offset if first is None else first
         if expected is not None and first < expected:
@@ -46,7 +46,7 @@ class SequenceCheck:
             self._last[producer.producer_id] = (producer.producer_epoch, producer.last_sequence, 0)
 
     def add(self, header: BatchHeader, gaps: int, file: str) -> Iterator[Finding]:
-        """Yield errors of the next batch; `gaps` is the number of gaps in the offsets so far."""
+        """Yield findings for the next batch; `gaps` is the number of gaps in the offsets so far."""
         if header.producer_id < 0 or header.base_sequence < 0:
             return
         last = self._last.get(header.producer_id)

@@ -121,7 +121,7 @@ def verify(
     Raises
     ------
     InvalidArgumentError
-        No partition was found, or `check` has another value.
+        No partition was found, or `check` is not an accepted value.
     OSError
 
     Examples

@@ -750,7 +750,7 @@ def list_copied_segments(partition: Partition, files: FileSystem, directory: str
 def small_files(
     partition: Partition, names: tuple[str, ...] = (), suffixes: tuple[str, ...] = (PRODUCER_SNAPSHOT_FILE_SUFFIX,)
 ) -> SmallFiles:
-    """Return the files with these names or suffixes; snapshots in a tier, which belong to segment ends, are omitted."""
+    """Return the files with these names or suffixes, except a tier's snapshots, which belong to segment ends."""
     found: SmallFiles = {}
     if not partition.segments:
         return found

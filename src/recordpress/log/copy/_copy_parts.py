@@ -1,4 +1,4 @@
-"""Copy of a large segment in parallel parts, which are then joined.
+"""Copy of a large segment: its parts are copied in parallel, then joined.
 
 ::
 

@@ -18,7 +18,7 @@ _NOT_OF_THE_SOURCE = (COPY_RULE, "file size", "KIP-110")
 
 
 def damage_of_source(task: CopyTask, error: RecordpressError) -> Finding:
-    """Return damage of the source as a finding; raise errors that have another cause."""
+    """Return damage in the source as a finding; raise errors with any other cause."""
     if error.rule in _NOT_OF_THE_SOURCE:
         raise error
     finding = Finding.of_damage(error, file=task.segment.url)

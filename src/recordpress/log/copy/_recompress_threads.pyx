@@ -198,7 +198,7 @@ cdef class RecompressThreads:
         return SegmentContent(c.records, c.batches, c.bytes, names, next_offset, self.digest.hexdigest())
 
     cdef int64_t _cut(self, InputView view, int64_t start) except -1:
-        """Return the end of the run that begins at `start`, which is the end of a complete entry."""
+        """Return the end of the run that begins at `start`; a run ends with a complete entry."""
         cdef rp_batch batch
         cdef rp_error err
         cdef int64_t end = start

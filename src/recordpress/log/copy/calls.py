@@ -168,7 +168,7 @@ def convert(
     codecs: "CodecRegistry | None" = None,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "Manifest | dict[str, int]":
-    """Copy a log to another message format. Losses are counted first, and rejected unless allowed.
+    """Copy a log in another message format. Losses are counted first, and rejected unless allowed.
 
     Every record keeps its offset, key and value, and its timestamp, headers, producer and leader epoch if the format
     has them. LogAppendTime stays LogAppendTime. Records of magic 0 get the timestamp -1. A batch becomes one batch,

@@ -125,7 +125,7 @@ class MergeTask(NamedTuple):
         return MergedSegment(self.directory, attempt, made, replaced, self._sidecars(made)), copied
 
     def _producers(self, group: _GroupedSegment) -> tuple[Marks, list[AbortedTxn]]:
-        """Return marks of the batches that a broker compares with retries, which are not joined, and the aborted
+        """Return marks of the batches that are not joined, because a broker compares them with retries, and the aborted
         transactions that end in the group."""
         [scanned] = ProducerScan(((group, ()),), False).run()
         if not scanned.producers:

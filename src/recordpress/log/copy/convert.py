@@ -146,7 +146,6 @@ def _kinds(allow_loss: str | Iterable[str]) -> tuple[str, ...]:
         if not isinstance(kind, str):
             raise ArgumentTypeError(f"allow_loss has a {type(kind).__name__}, not a str", field="allow_loss")
         if kind != ALL and kind not in KINDS:
-            raise InvalidArgumentError(
-                f"allow_loss has {kind[:100]!r}; accepted are {', '.join([*KINDS, ALL])}", field="allow_loss"
-            )
+            message = f"unknown loss {kind[:100]!r} in allow_loss; must be one of {', '.join([*KINDS, ALL])}"
+            raise InvalidArgumentError(message, field="allow_loss")
     return tuple(sorted(set(kinds)))

@@ -75,7 +75,7 @@ class RepairReport(JsonFields):
     lost : list of LostRecords
         The offsets of records that are not in the copy.
     findings : list of Finding
-        Findings of `scan`, and intact batches omitted because other batches have their offsets.
+        Findings of `scan`, and intact batches omitted because their offsets are out of order with most others.
 
     Examples
     --------

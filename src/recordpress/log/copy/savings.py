@@ -290,7 +290,7 @@ def savings_by_topic(estimate: Estimate) -> list[tuple[str | None, int, tuple[Sa
 
 
 def sum_of(savings: Sequence[Saving | None]) -> Saving | None:
-    """Return the size of several copies, which were measured independently; None if any size is unknown."""
+    """Return the total size of independently measured copies; None if any size is unknown."""
     known = [one for one in savings if one is not None]
     if len(known) < len(savings):
         return None

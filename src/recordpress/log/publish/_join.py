@@ -15,8 +15,8 @@ from recordpress.log.publish.staging import StagedSegment
 
 
 def join(files: FileSystem, job: str, segment: PlannedSegment, stem: str, index_interval_bytes: int) -> int:
-    """Write a segment with the bytes of all its staged segments, which are read once, and its indexes, to paths that
-    begin with `stem`; return its checksum."""
+    """Write a segment, joined from its staged segments, and its indexes, to paths that begin with `stem`; return its
+    checksum. Each staged segment is read once."""
     builder = SidecarBuilder(index_interval_bytes=index_interval_bytes)
     builder.begin(segment.base_offset)
     stamp = Stamp(builder, segment.base_offset)

@@ -166,7 +166,7 @@ def _check_merged(stage: Stage, merged: Sequence[MergedSegment]) -> None:
             for name, size in one.files.items():
                 if name not in made or made[name].size != size:
                     gone = files.url(files.join(stage.path, one.attempt, name))
-                    raise StorageError("a task wrote this file, but it is gone or has another size", file=gone)
+                    raise StorageError("this file, written by a task, is missing or its size has changed", file=gone)
             for name, state in one.replaced.items():
                 if name not in there or (there[name].size, there[name].modified) != state:
                     raise StorageError(
@@ -323,7 +323,7 @@ def _finish(files: FileSystem, target: str, path: str) -> None:
 
 
 def _check_staged(stage: Stage, staged: Sequence[StagedSegment]) -> None:
-    """Raise an error if a reported file is missing or has another size."""
+    """Raise an error if a reported file is missing or its size has changed."""
 
     def check(group: tuple[str, list[StagedSegment]]) -> None:
         directory, reported = group

@@ -1,4 +1,4 @@
-"""Locks on a target: a lock file on a local disk, a lease in a store, which has no locks.
+"""Locks on a target: a lock file on a local disk; in an object store, which has no locks, a lease.
 
 ::
 
@@ -37,7 +37,7 @@ _LOOK_EVERY = 2.0  # seconds between looks at another call's lease; chosen, not 
 
 
 class HeldError(InvalidArgumentError):
-    """Another call holds the lock; the message says which one, and for how long."""
+    """Another call holds the lock; the message names the call, and gives the age of its lock."""
 
 
 def is_lease(name: str) -> bool:

@@ -223,7 +223,7 @@ def write_leader_epochs(target: SidecarTarget, entries: Iterable[tuple[int, int]
     Raises
     ------
     InvalidArgumentError
-        Entries are in another order, or do not fit their fields.
+        Entries are not in ascending order, or do not fit their fields.
     OSError
 
     Examples

@@ -60,7 +60,7 @@ class OffsetPosition(NamedTuple):
 
 
 class OffsetIndex(Index[OffsetPosition]):
-    """Entries of a ``.index`` file in their order, as `read_offset_index` returns them.
+    """Entries of a ``.index`` file in order, as `read_offset_index` returns them.
 
     Attributes
     ----------

@@ -57,7 +57,7 @@ class TimestampOffset(NamedTuple):
 
 
 class TimeIndex(Index[TimestampOffset]):
-    """Entries of a ``.timeindex`` file in their order, as `read_time_index` returns them.
+    """Entries of a ``.timeindex`` file in order, as `read_time_index` returns them.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ def write_time_index(
     Raises
     ------
     InvalidArgumentError
-        Entries are in another order, or do not fit their fields.
+        Entries are not in ascending order, or do not fit their fields.
     OSError
 
     Examples
