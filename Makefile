@@ -192,9 +192,11 @@ release-takes := a minute (zig is a download of 90 MB)
 # A first demo leaves nothing outside the checkout: pip's cache would keep another 0.45 GB of Spark.
 demo-pip := $(if $(CI),,--no-cache-dir)
 
+# pip would compile 10,000 modules on one core, which takes as long as the rest.
 $(STAMPS)/with-%: pyproject.toml | $(MADE)
 	$(call say,packages of "$*": $($*-takes))
-	@$(call progress,packages of $*) $(PYTHON) -m pip install --no-input --progress-bar raw $($*-pip) --group $*
+	@$(call progress,packages of $*) $(PYTHON) -m pip install --no-input --no-compile --progress-bar raw $($*-pip) --group $*
+	@$(PYTHON) -m compileall -qq -j 0 $(VENV)/lib || true # some files are templates, or for other versions of Python
 	@touch $@
 
 $(BUILT): $(SOURCES) $(STAMPS)/with-build
