@@ -8,4 +8,5 @@ export PYTHON=${PYTHON:-.venv/bin/python}
 
 echo "recordpress: compiling with ASan and UBSan what changed, and the tests: about four minutes" >&2
 build_support/under_asan.sh -m pytest -q -p no:cacheprovider -m "not spark and not build and not memory${SLICE:+ and not slow}" "$@"
-"$PYTHON" -m pytest -q -p no:cacheprovider tests/native
+# A slice runs the C tests under clang only: test-slow runs them under GCC.
+"$PYTHON" -m pytest -q -p no:cacheprovider -n "$(nproc)" ${SLICE:+-k clang} tests/native
