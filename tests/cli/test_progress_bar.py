@@ -73,7 +73,7 @@ def test_the_bar_moves_while_nothing_is_reported(monkeypatch: pytest.MonkeyPatch
 
     def write(self: Progress, line: str) -> None:
         lines.append(line)
-        if len(lines) > 5:
+        if len(set(lines)) > 4:
             moved.set()
 
     monkeypatch.setattr(Progress, "_write", write)
@@ -81,7 +81,7 @@ def test_the_bar_moves_while_nothing_is_reported(monkeypatch: pytest.MonkeyPatch
         progress.at(1 << 20)
         assert moved.wait(HANG)
     count = len(lines)
-    assert len(set(lines)) > 2 and all(line.startswith("reading") for line in lines[:-1])
+    assert all(line.startswith("reading") for line in lines[:-1])
     assert not progress._ticker.is_alive() and len(lines) == count
 
 
