@@ -396,6 +396,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
         Arrow type of key and value. Views point into `data`, which they keep alive, or into the decompressed batch.
         If they use less than a quarter of it, their bytes are copied and the rest is released.
     timestamp_unit : {'ms', 'us'}
+        Unit of the Arrow timestamps, in UTC. Kafka has milliseconds; Spark wants microseconds.
     start_offset, end_offset : int, optional
         Only records with start_offset <= offset < end_offset. Batches outside this range are skipped by their header.
     start_timestamp, end_timestamp : int, datetime or str, optional
