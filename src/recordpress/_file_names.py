@@ -14,7 +14,7 @@ _PARTITION_DIRECTORY = re.compile(r"(?P<topic>.+)-(?P<partition>0|[1-9][0-9]{0,9
 URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)(?:::.*)?://", re.DOTALL)  # fsspec chains them: zip::s3://
 _URLS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)(.*?)(?=::[A-Za-z][A-Za-z0-9+.-]*:|$)", re.DOTALL)
 _URL_IN_TEXT = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^\s'\"<>]*)")
-# A URL without two slashes after the scheme: of a store, or with a user and a password.
+# A URL without two slashes after the scheme: it names a store, or has a user and a password.
 _MISTYPED = re.compile(
     r"(?:s3[an]?|gc?s|abfss?|hdfs|viewfs|https?):/?(?!/)|(?!file:)[a-z][a-z0-9+.-]+:(?!//[^/]).*:.*@",
     re.DOTALL | re.IGNORECASE,

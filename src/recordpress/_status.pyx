@@ -91,7 +91,7 @@ cdef str text_of(object cause):
 
 
 # Exceptions of plug-ins, the plug-ins' names, and the threads that noted them, by number. Each is kept until its error
-# is created. Of causes that are never requested, a thread keeps only the last CAUSES_KEPT.
+# is created. A thread keeps only the last CAUSES_KEPT causes that are never requested.
 cdef dict CAUSES = {}
 cdef dict NOTED = {}           # by thread: its numbers that are in CAUSES, in order (keys)
 cdef object TABLES = object()  # whose lock guards the two on a Python without the GIL

@@ -42,7 +42,7 @@ def for_each(items: Iterable[_Item], work: Callable[[_Item], object], at_once: i
 
 
 class Background(Generic[_Result]):
-    """A call in a thread of its own; the thread ends with the call."""
+    """A call in a separate thread; the thread ends with the call."""
 
     def __init__(self, call: Callable[[], _Result], name: str) -> None:
         self._call = call
