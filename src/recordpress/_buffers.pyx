@@ -10,6 +10,7 @@ from libc.string cimport memcpy, memset
 
 from recordpress._c.pool cimport rp_pool_bytes, rp_pool_give, rp_pool_init, rp_pool_release, rp_pool_take
 from recordpress._c.wire cimport RP_NO_MEMORY, RP_OK, rp_fail
+from recordpress._status cimport check
 
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -97,8 +98,7 @@ cdef PooledBlock pooled_block(size_t size):
     """Return a block of `size` uninitialised bytes."""
     cdef PooledBlock block = PooledBlock.__new__(PooledBlock)
     cdef rp_error err
-    if pooled_reserve(&block.buffer, size, &err) != RP_OK:
-        raise MemoryError
+    check(pooled_reserve(&block.buffer, size, &err), &err)
     block.buffer.size = size
     return block
 

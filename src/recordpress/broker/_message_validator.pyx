@@ -17,6 +17,7 @@ from recordpress._c.wire cimport (
     RP_CODEC_MASK, RP_LOG_APPEND_TIME, RP_LOG_OVERHEAD, RP_OK, rp_error, rp_load_be32, rp_load_be64, rp_store_be32,
     rp_store_be64,
 )
+from recordpress._status cimport check
 from recordpress.broker._check cimport CODEC_DIFFERS, MAGIC_CONVERSION, NON_SEQUENTIAL_INNER_OFFSETS, TARGET_V0
 from recordpress.broker._error_codes cimport CORRUPT_MESSAGE, INVALID_TIMESTAMP, UNKNOWN_SERVER_ERROR
 from recordpress.checksum cimport crc32_update
@@ -433,8 +434,7 @@ cdef class MessageValidator(DeepIterator):
         cdef rp_error err
         cdef uint8_t* entry
         cdef bint counts_inside = self.target_codec and self.target_magic > 0
-        if pooled_reserve_more(&self.out, <size_t>(ENTRY_OVERHEAD + size), &err) != RP_OK:
-            raise MemoryError
+        check(pooled_reserve_more(&self.out, <size_t>(ENTRY_OVERHEAD + size), &err), &err)
         entry = self.out.data + self.out.size
         rp_store_be64(entry, <uint64_t>(self.count if counts_inside else self.next_offset + self.count))
         rp_store_be32(entry + 8, <uint32_t>size)

@@ -11,7 +11,7 @@ from recordpress._c.arrow cimport ArrowArray
 from recordpress._c.wire cimport (
     RP_ARROW_LAYOUT, RP_CODEC_DECOMPRESS, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, rp_error, rp_fail, rp_field,
 )
-from recordpress._status cimport error_of
+from recordpress._status cimport check, error_of
 from recordpress.checksum cimport crc32c_update
 from recordpress.codecs.codec cimport codec
 from recordpress.codecs.context cimport codec_context, compress_with, context_acquire, context_release, decompress_with
@@ -93,8 +93,7 @@ cdef class ValueColumn:
         """Make room for `more` further values."""
         cdef rp_error err
         cdef size_t before = self.validity.size, after = <size_t>(self.rows + more + 8) >> 3
-        if pooled_reserve_more(&self.validity, after - before, &err) != RP_OK:
-            raise MemoryError
+        check(pooled_reserve_more(&self.validity, after - before, &err), &err)
         self.validity.size = after
         memset(self.validity.data + before, 0, after - before)
         return 0
@@ -160,9 +159,8 @@ cdef class ByValue(ValueColumn):
         cdef rp_error err
         ValueColumn.reserve(self, more)
         self.ends.size = 4 * <size_t>(self.rows + 1) if self.ends.data != NULL else 0
-        if (pooled_reserve_more(&self.ends, 4 * <size_t>(self.rows + more + 1) - self.ends.size, &err) != RP_OK
-                or pooled_reserve_more(&self.data, 1, &err) != RP_OK):
-            raise MemoryError
+        check(pooled_reserve_more(&self.ends, 4 * <size_t>(self.rows + more + 1) - self.ends.size, &err), &err)
+        check(pooled_reserve_more(&self.data, 1, &err), &err)
         (<int32_t*>self.ends.data)[self.rows] = <int32_t>self.data.size
         return 0
 
@@ -267,8 +265,7 @@ cdef class ValueChecksums(ValueColumn):
         cdef rp_error err
         ValueColumn.reserve(self, more)
         self.data.size = 8 * <size_t>self.rows
-        if pooled_reserve_more(&self.data, 8 * <size_t>(more + 1), &err) != RP_OK:
-            raise MemoryError
+        check(pooled_reserve_more(&self.data, 8 * <size_t>(more + 1), &err), &err)
         return 0
 
     cdef int add(self, const column* values, int64_t n) except -1:

@@ -221,7 +221,7 @@ cdef class Window:
         with nogil:
             status = scan(&self.plan, &self.end, stop_after, &self.entries, &f)
         if status == RP_NO_MEMORY:
-            raise MemoryError()
+            raise error_of(&f.error)
         if status != RP_OK:
             at = place_at(self.end.position, self.base, self.file)
             self.error = error_of(&f.error, &at)

@@ -19,7 +19,8 @@ from libc.string cimport memcpy, memset
 from recordpress._buffers cimport pooled, pooled_reserve
 from recordpress._c.arrow cimport ArrowArray, ArrowArrayStream, ArrowSchema
 from recordpress._c.python cimport Py_IsInitialized
-from recordpress._c.wire cimport RP_OK, rp_error
+from recordpress._c.wire cimport rp_error
+from recordpress._status cimport check
 from recordpress.columns._arrow_out cimport (
     array_data, array_init, chunk_data, chunk_drop, chunk_new, destroy_stream_capsule, export_part, export_schema, part,
     parts_copy,
@@ -40,10 +41,9 @@ cdef object MADE = object()  # the argument with which this module creates its c
 
 cdef uint8_t* block_of(chunk_data* chunk, size_t size) except NULL:
     """Return zeroed memory that the chunk owns."""
-    cdef rp_error ignored
+    cdef rp_error err
     cdef pooled* block = &chunk.blocks[chunk.n_blocks]
-    if pooled_reserve(block, max(size, <size_t>1), &ignored) != RP_OK:
-        raise MemoryError()
+    check(pooled_reserve(block, max(size, <size_t>1), &err), &err)
     memset(block.data, 0, size)
     chunk.n_blocks += 1
     return block.data

@@ -168,8 +168,7 @@ cdef class BatchTable(ArrowRows):
         cdef size_t start, size
         first, part._rows.n = bounds_of(offset, length, self._rows.n)
         start, size = first, <size_t>part._rows.n * sizeof(header_row)
-        if pooled_reserve(&part._rows.rows, size, &err):
-            raise MemoryError
+        check(pooled_reserve(&part._rows.rows, size, &err), &err)
         memcpy(part._rows.rows.data, self._rows.rows.data + start * sizeof(header_row), size)
         return part
 
@@ -312,8 +311,7 @@ def headers_table(headers):
     cdef BatchHeader header
     cdef rp_error err
     for header in headers:
-        if add_row(&table._rows, &header._header, &own.rows, rp_batch_codec(&header._header), &err) != RP_OK:
-            raise MemoryError
+        check(add_row(&table._rows, &header._header, &own.rows, rp_batch_codec(&header._header), &err), &err)
     return table
 
 

@@ -19,7 +19,7 @@ from recordpress._c.wire cimport (
     RP_MAGIC_OFFSET, RP_MESSAGE_CRC_OFFSET, RP_MIN_ENTRY_SIZE, RP_OK, RP_SIZE_OFFSET, RP_TRANSACTIONAL, rp_batch,
     rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_error, rp_fail, rp_load_be32, rp_load_be64,
 )
-from recordpress._status cimport error_of, place, place_at, place_of
+from recordpress._status cimport check, error_of, place, place_at, place_of
 from recordpress.checksum cimport crc32_update, crc32c_update
 from recordpress.codecs.codec cimport codec_table
 from recordpress.codecs.table cimport CodecTable, table_of
@@ -232,8 +232,7 @@ cdef class HeaderWalk:
                 if table._rows.n == 0:
                     raise
                 break  # the next call raises it again
-            if add_row(&table._rows, &self.batch, codecs, rp_batch_codec(&self.batch), &err) != RP_OK:
-                raise MemoryError
+            check(add_row(&table._rows, &self.batch, codecs, rp_batch_codec(&self.batch), &err), &err)
             if with_crcs:
                 valid.append(self.crc_is_right(&self.batch))
         return table, valid if with_crcs else None
