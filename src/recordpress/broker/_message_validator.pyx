@@ -14,7 +14,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from recordpress._buffers cimport pooled, pooled_free, pooled_reserve_more
 from recordpress._c.wire cimport (
-    RP_CODEC_MASK, RP_LOG_APPEND_TIME, RP_LOG_OVERHEAD, RP_OK, rp_error, rp_load_be32, rp_load_be64, rp_store_be32,
+    RP_CODEC_MASK, RP_LOG_APPEND_TIME, RP_LOG_OVERHEAD, rp_error, rp_load_be32, rp_load_be64, rp_store_be32,
     rp_store_be64,
 )
 from recordpress._status cimport check
@@ -62,7 +62,7 @@ cdef inline int magic_of(const message* m) noexcept:
     return m.data[MAGIC_AT]
 
 
-cdef inline int codec_of(const message* m) noexcept:
+cdef inline int codec_of(const message* m) noexcept nogil:
     return m.data[ATTRIBUTES_AT] & CODEC_MASK
 
 
@@ -110,11 +110,11 @@ cdef int64_t timestamp_of(const message* m) noexcept:
     return body_time(m)
 
 
-cdef bint is_valid(const message* m) noexcept:
+cdef bint is_valid(const message* m) noexcept nogil:
     return crc32_update(0, m.data + MAGIC_AT, <size_t>(m.size - MAGIC_AT)) == rp_load_be32(m.data)
 
 
-cdef bint next_message(const uint8_t* data, int64_t size, int64_t* position, message* m) except -1:
+cdef bint next_message(const uint8_t* data, int64_t size, int64_t* position, message* m) except -1 nogil:
     """Read the complete entry at `position`, and move `position` to the next; return False at the end or at a truncated
     entry. Reject an entry that is too small."""
     cdef const uint8_t* entry = data + position[0]
@@ -123,7 +123,8 @@ cdef bint next_message(const uint8_t* data, int64_t size, int64_t* position, mes
         return False
     m.size = <int32_t>rp_load_be32(entry + 8)  # within the 12 remaining bytes
     if m.size < LEAST_MESSAGE:
-        refuse(CORRUPT_MESSAGE, "ENTRY_SIZE")
+        with gil:
+            refuse(CORRUPT_MESSAGE, "ENTRY_SIZE")
     if m.size > left - ENTRY_OVERHEAD:
         return False
     m.position, m.offset = position[0], <int64_t>rp_load_be64(entry)
@@ -216,17 +217,22 @@ cdef class DeepIterator:
 
 def analyze(bytes data not None, int64_t max_message_bytes):
     """Return the size of complete entries, and the last codec in them (Log.analyzeAndValidateMessageSet)."""
+    cdef const uint8_t* entries = data
     cdef message m
-    cdef int64_t position = 0
+    cdef int64_t position = 0, size = len(data)
     cdef int source_codec = 0
-    while next_message(data, len(data), &position, &m):
-        if ENTRY_OVERHEAD + m.size > max_message_bytes:
-            refuse(10, "BATCH_TOO_LARGE")
-        if not is_valid(&m):
-            refuse(CORRUPT_MESSAGE, "CHECKSUM")
-        if codec_of(&m) > LAST_CODEC:
-            refuse(UNKNOWN_SERVER_ERROR, "UNKNOWN_CODEC")
-        source_codec = codec_of(&m) or source_codec
+    with nogil:  # the checksums of a whole request
+        while next_message(entries, size, &position, &m):
+            if ENTRY_OVERHEAD + m.size > max_message_bytes:
+                with gil:
+                    refuse(10, "BATCH_TOO_LARGE")
+            if not is_valid(&m):
+                with gil:
+                    refuse(CORRUPT_MESSAGE, "CHECKSUM")
+            if codec_of(&m) > LAST_CODEC:
+                with gil:
+                    refuse(UNKNOWN_SERVER_ERROR, "UNKNOWN_CODEC")
+            source_codec = codec_of(&m) or source_codec
     return position, source_codec
 
 
