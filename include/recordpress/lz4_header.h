@@ -29,7 +29,8 @@ enum {
     RP_LZ4_FLG_INDEPENDENT = 0x20
 };
 
-/* xxHash, 32 bits, seed 0 (xxHash specification, "XXH32 algorithm description"). */
+/* xxHash, 32 bits, seed 0 (xxHash specification, "XXH32 algorithm description"). Not that of libxxhash: these headers
+ * need no library. */
 static inline uint32_t rp_rotl32(uint32_t v, int bits) { return (v << bits) | (v >> (32 - bits)); }
 
 static inline uint32_t rp_xxh32(const uint8_t *p, size_t size) {

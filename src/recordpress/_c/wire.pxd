@@ -121,7 +121,7 @@ cdef extern from "recordpress/cursor.h" nogil:
     const uint8_t* rp_read_bytes(rp_cursor*, size_t)
     int32_t rp_read_be32(rp_cursor*)
     int64_t rp_read_be64(rp_cursor*)
-    int32_t rp_read_varint(rp_cursor*)
+    int64_t rp_read_varint(rp_cursor*)
     bint rp_cursor_ok(const rp_cursor*)
 
 
@@ -296,7 +296,6 @@ cdef extern from "recordpress/columns.h" nogil:
         RP_BINARY
         RP_LARGE_BINARY
         RP_BINARY_VIEW
-        pass
     ctypedef struct rp_binary:
         void* rows
         uint8_t* data

@@ -355,6 +355,7 @@ cdef class LegacyBuilder(OpenBatch):
             return None
         cdef LegacyRecordMetadata metadata = LegacyRecordMetadata.__new__(LegacyRecordMetadata)
         metadata.offset = offset
+        # put() has just written a whole message of this size
         metadata.crc = rp_load_be32(self.batch.records.data + self.batch.records.size - size + RP_MESSAGE_CRC_OFFSET)
         metadata.size = size
         metadata.timestamp = timestamp

@@ -24,7 +24,7 @@ cdef uint32_t hash_of(const uint8_t* p, int64_t size) noexcept nogil:
     """Compute MurmurHash2 in 32 bits, four bytes at a time in little-endian order."""
     cdef uint32_t h = <uint32_t>SEED ^ <uint32_t>size
     cdef int64_t i, whole = size & ~<int64_t>3
-    for i in range(0, whole, 4):
+    for i in range(0, whole, 4):  # whole words of the key
         h *= <uint32_t>MULTIPLIER
         h ^= mixed(rp_load_le32(p + i))
     if size > whole:
