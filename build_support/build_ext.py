@@ -33,6 +33,10 @@ FLAGS += ["-ffunction-sections", "-fdata-sections", "-fno-asynchronous-unwind-ta
 # Cython would pack each module's strings by themselves, half as well as the wheel packs all, and unpack them at import.
 # The functions that would unpack them are left without a caller, of which the compiler warns for each module.
 FLAGS += ["-DCYTHON_COMPRESS_STRINGS=0", "-Wno-unused-function"]
+# In CI and in wheels, warnings of the C compiler are errors, too (translate.py: those of Cython); not tried with the
+# Clang of macOS.
+if "RECORDPRESS_STRICT" in os.environ and sys.platform == "linux":
+    FLAGS.append("-Werror")
 COLD_CODE = Path("build_support", "cold_code.h")
 
 # Modules that work per record or per byte. In a build from source the others are compiled with -Og, which takes half of
