@@ -14,8 +14,8 @@ cdef dict MADE_BY = {}
 cdef PyObject* refuse_new(PyTypeObject* kind, PyObject* args, PyObject* kwargs) except NULL:
     for sealed in (<type><PyObject*>kind).__mro__:
         if sealed in MADE_BY:
-            raise TypeError(f"{sealed.__name__} objects are created by {MADE_BY[sealed]}")
-    raise TypeError("objects of this class cannot be created")
+            raise ArgumentTypeError(f"{sealed.__name__} objects are created by {MADE_BY[sealed]}")
+    raise ArgumentTypeError("objects of this class cannot be created")
 
 
 cdef int seal(type kind, str made_by) except -1:

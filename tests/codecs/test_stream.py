@@ -211,7 +211,7 @@ def test_arguments(codec):
 
 def test_made_by_functions_alone():
     for made in (recordpress.Compressor, recordpress.Decompressor):
-        with pytest.raises(TypeError, match=f"use recordpress.{made.__name__.lower()}"):
+        with pytest.raises(recordpress.ArgumentTypeError, match=f"use recordpress.{made.__name__.lower()}"):
             made()
 
 

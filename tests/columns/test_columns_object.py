@@ -159,7 +159,7 @@ def test_refused(call: Callable[[recordpress.Columns], object], error: type[Exce
 @pytest.mark.parametrize("kind", [recordpress.Columns, Column, recordpress.BatchTable])
 def test_classes_that_no_caller_can_make(kind: type) -> None:
     for make in (kind, lambda: kind.__new__(kind), lambda: kind.__new__(kind, None)):
-        with pytest.raises(TypeError, match="by"):
+        with pytest.raises(recordpress.ArgumentTypeError, match="by"):
             make()
 
 

@@ -253,7 +253,7 @@ def test_nobody_makes_a_packer_without_pack() -> None:
         recordpress.producer.BatchPacker,
         lambda: recordpress.producer.BatchPacker.__new__(recordpress.producer.BatchPacker),
     ):
-        with pytest.raises(TypeError, match="created by pack"):
+        with pytest.raises(recordpress.ArgumentTypeError, match="created by pack"):
             make()
 
 

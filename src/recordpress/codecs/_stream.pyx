@@ -39,7 +39,7 @@ cdef class _Stream:
     cdef bint busy
 
     def __init__(self):
-        raise TypeError(f"use recordpress.{type(self).__name__.lower()}()")
+        raise ArgumentTypeError(f"use recordpress.{type(self).__name__.lower()}()")
 
     def __dealloc__(self):
         self.end()

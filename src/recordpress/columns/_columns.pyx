@@ -224,7 +224,7 @@ cdef class Columns(ArrowRows):
     """
 
     def __init__(self):
-        raise TypeError("Columns cannot be created directly: use read_columns or iter_columns")
+        raise ArgumentTypeError("Columns cannot be created directly: use read_columns or iter_columns")
 
     @staticmethod
     cdef Columns make(tuple fields, chunk_data** chunks, int64_t n_chunks):
@@ -448,7 +448,7 @@ cdef class Column:
     """
 
     def __init__(self):
-        raise TypeError("Column cannot be created directly: use columns[name]")
+        raise ArgumentTypeError("Column cannot be created directly: use columns[name]")
 
     @staticmethod
     cdef Column make(Columns columns, int64_t number):

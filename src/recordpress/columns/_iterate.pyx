@@ -322,7 +322,7 @@ cdef class ColumnsIterator:
     cdef bint closed
 
     def __init__(self):
-        raise TypeError("ColumnsIterator cannot be created directly: use iter_columns")
+        raise ArgumentTypeError("ColumnsIterator cannot be created directly: use iter_columns")
 
     @staticmethod
     cdef ColumnsIterator make(Options options, source, batch_bytes, start_position, end_position, on_corrupt,

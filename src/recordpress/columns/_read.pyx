@@ -57,7 +57,7 @@ cdef class Options:
     """The checked options of `read_columns` and `iter_columns`."""
 
     def __init__(self):
-        raise TypeError("Options cannot be created directly: read_columns and iter_columns create it")
+        raise ArgumentTypeError("Options cannot be created directly: read_columns and iter_columns create it")
 
     @staticmethod
     cdef Options make(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,

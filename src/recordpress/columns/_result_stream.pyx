@@ -29,7 +29,7 @@ from recordpress.columns._columns cimport ArrowRows, Columns
 
 from recordpress.columns._arrow_out import Field
 from recordpress.errors import (
-    CorruptRecordError, InvalidArgumentError, InvalidRecordError, OutputTooLargeError,
+    ArgumentTypeError, CorruptRecordError, InvalidArgumentError, InvalidRecordError, OutputTooLargeError,
 )
 
 _CONSTANTS = {str: "u", int: "i"}
@@ -113,7 +113,7 @@ cdef class FilledRows:
 
     def __cinit__(self, made=None):
         if made is not MADE:
-            raise TypeError("FilledRows cannot be created directly: ConstantColumns creates it")
+            raise ArgumentTypeError("FilledRows cannot be created directly: ConstantColumns creates it")
 
     def __dealloc__(self):
         chunk_drop(self.chunk)
@@ -254,7 +254,7 @@ cdef class ResultStream:
 
     def __cinit__(self, made=None):
         if made is not MADE:
-            raise TypeError("ResultStream cannot be created directly: use stream_of")
+            raise ArgumentTypeError("ResultStream cannot be created directly: use stream_of")
         self.error = b"out of memory"  # the only failure without an exception
 
     cdef const part* next_part(self) except? NULL:

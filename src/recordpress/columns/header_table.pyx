@@ -19,6 +19,7 @@ from recordpress.columns._columns cimport Columns, bounds_of, rows_of
 from recordpress.record.header cimport BatchHeader, NAME_ROOM, fill_row, header_row
 
 from recordpress.columns._arrow_out import Field
+from recordpress.errors import ArgumentTypeError
 from recordpress.record.header import FIELDS
 
 
@@ -97,7 +98,7 @@ cdef class BatchTable(ArrowRows):
     """
 
     def __init__(self):
-        raise TypeError("BatchTable cannot be created directly: use batch_table")
+        raise ArgumentTypeError("BatchTable cannot be created directly: use batch_table")
 
     def __dealloc__(self):
         pooled_free(&self._rows.rows)

@@ -51,7 +51,7 @@ cdef class Batch(BatchHeader):
     """
 
     def __init__(self):
-        raise TypeError("Batch cannot be created directly: use read_batches")
+        raise ArgumentTypeError("Batch cannot be created directly: use read_batches")
 
     def __repr__(self):
         count = self.records_count
@@ -429,7 +429,7 @@ cdef class BatchIterator:
     """
 
     def __init__(self):
-        raise TypeError("BatchIterator cannot be created directly: use read_batches")
+        raise ArgumentTypeError("BatchIterator cannot be created directly: use read_batches")
 
     def __iter__(self):
         return self

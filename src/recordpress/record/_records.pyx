@@ -19,6 +19,7 @@ from recordpress.codecs.table cimport CodecTable
 from recordpress.record.decode cimport check_crc, check_inner_crcs, check_message_crc, open_source
 from recordpress.record.fields cimport bytes_of, headers_of
 
+from recordpress.errors import ArgumentTypeError
 from recordpress.record._types import TIMESTAMP_TYPES
 
 
@@ -57,7 +58,7 @@ cdef class Record:
     """
 
     def __init__(self):
-        raise TypeError("Record cannot be created directly: iterate over a Batch")
+        raise ArgumentTypeError("Record cannot be created directly: iterate over a Batch")
 
     def __repr__(self):
         cdef const rp_record* r = &self._record
@@ -167,7 +168,7 @@ cdef class Records:
     """Iterator over the records of one batch."""
 
     def __init__(self):
-        raise TypeError("Records cannot be created directly: iterate over a Batch")
+        raise ArgumentTypeError("Records cannot be created directly: iterate over a Batch")
 
     def __iter__(self):
         return self

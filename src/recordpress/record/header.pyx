@@ -15,6 +15,8 @@ from recordpress._c.wire cimport (
 from recordpress._status cimport check, place, place_at
 from recordpress.checksum cimport crc32c_update
 
+from recordpress.errors import ArgumentTypeError
+
 # Constants of batch_header.h, for modules in Python.
 CODEC_BITS = RP_CODEC_MASK  # of the attributes
 LOG_OVERHEAD, ENTRY_PREFIX, MAGIC_AT = RP_LOG_OVERHEAD, RP_ENTRY_PREFIX, RP_MAGIC_OFFSET  # of every entry
@@ -51,7 +53,7 @@ cdef class BatchHeader:
     """The header of a v2 batch or a v0/v1 message; -1 stands for a field that is not set."""
 
     def __init__(self):
-        raise TypeError("BatchHeader cannot be created directly: walks over logs return it")
+        raise ArgumentTypeError("BatchHeader cannot be created directly: walks over logs return it")
 
     @property
     def position(self):
