@@ -59,7 +59,7 @@ broker: $(TESTING)  ## Start brokers on logs that recordpress wrote, and read ev
 	@build_support/debian.sh differential
 	$(MAKE) -f labs.mk build/broker/.jars build/broker-4.4/.jars $(OLD_JARS)/3.9.2/.jars
 	$(PYTHON) -m pytest -q $(SPREAD) tests/log/test_broker.py tests/log/test_broker_fetch.py \
-	  tests/log/test_recovery_beside_kafka.py tests/log/test_broker_producers.py \
+	  tests/log/check/test_recovery_beside_kafka.py tests/log/test_broker_producers.py \
 	  tests/analysis/test_analyze_beside_kafka.py \
 	  tests/producer/test_pack_broker.py tests/spark/test_sink_broker.py \
 	  tests/compat/test_internal_topics.py tests/compat/test_dump_tool.py \

@@ -34,9 +34,10 @@ def tests_of(path):
         return []
     room = Path("tests") / path.relative_to(PACKAGE).parts[0]
     folder = room if (ROOT / room).is_dir() else Path("tests")
-    named = sorted((ROOT / folder).glob(f"test_*{path.stem.strip('_')}*.py"))
-    found = named or sorted((ROOT / folder).glob("test_*.py"))
-    return [test.relative_to(ROOT) for test in found]
+    inner = [folder / one.name for one in (ROOT / PACKAGE / room.name).glob("*/")]  # log has rooms of its own
+    tests = sorted(test for one in (folder, *inner) for test in (ROOT / one).glob("test_*.py"))
+    named = [test for test in tests if test.match(f"test_*{path.stem.strip('_')}*.py")]
+    return [test.relative_to(ROOT) for test in named or tests]
 
 
 if __name__ == "__main__":

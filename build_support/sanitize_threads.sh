@@ -16,7 +16,7 @@ CC=$cc LDSHARED="$cc -shared" LDFLAGS=-fsanitize=thread CFLAGS="-O1 -g1 -fno-omi
 # A report ends the process: pytest would keep its text.
 [ $# -gt 0 ] || set -- tests/columns/test_{interrupts,iter_columns,read_columns,resume}.py \
   tests/codecs/test_{codecs,contexts,stream,table}.py tests/broker/test_many_threads.py \
-  tests/log/test_{read,segment_copy,transcode,transcode_log}.py tests/threads
+  tests/log/test_read.py tests/log/copy/test_{segment_copy,transcode,transcode_log}.py tests/threads
 rm -f "$work"/report.*
 env LD_PRELOAD="$($cc -print-file-name=libtsan.so)" PYTHONPATH="$work/lib" RECORDPRESS_SANITIZED=1 \
   TSAN_OPTIONS="ignore_noninstrumented_modules=1:halt_on_error=1:exitcode=66:die_after_fork=0:log_path=$work/report" \

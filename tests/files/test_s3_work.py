@@ -20,7 +20,7 @@ import pytest
 import oracle
 import recordpress
 from files.conftest import S3Server
-from log.test_transcode_log import JOINS, logs_of_producers, start
+from log.copy.test_transcode_log import JOINS, logs_of_producers, start
 from patience import HANG
 from recordpress.files import WALK_BYTES, FileInfo, LocalFileSystem, resolve
 from recordpress.log import _stats as sampling, reindex, repair, scan, stats_of, verify

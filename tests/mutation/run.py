@@ -43,7 +43,7 @@ ROOMS: list[tuple[str, str, str, str]] = [
     ("threads.h", "thread", "", "tests/columns"),
     ("columns.h", "wire", "columns", "tests/columns"),
     ("utf8", "utf8", "utf8", "tests/record tests/columns"),
-    ("json.h", "", "json", "tests/columns tests/log/test_dump.py"),
+    ("json.h", "", "json", "tests/columns tests/log/dump/test_dump.py"),
     ("status.h", "", "record", "tests/test_errors.py tests/hostile tests/record tests/codecs"),
     ("batch_header", "wire", "batch_header", "tests/record tests/columns tests/hostile/test_lying_fields.py"),
     ("record.h", "wire", "record", "tests/record tests/columns tests/hostile/test_lying_fields.py"),

@@ -18,7 +18,7 @@ import campaign
 import mutate
 
 import recordpress
-from log.test_join import Writer
+from log.copy.test_join import Writer
 from recordpress.log import scan
 from recordpress.log.copy._marks import Marks
 from recordpress.log.copy._recompress_threads import RecompressThreads

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import recordpress
-from log.test_join import DAY, Stored, T, Writer, of_producer, segments_of, written
+from log.copy.test_join import DAY, Stored, T, Writer, of_producer, segments_of, written
 from recordpress.log import RecordDigest, reindex, verify
 from recordpress.log.sidecars import read_snapshot, read_transaction_index
 from together import thinned

@@ -434,7 +434,7 @@ def test_damage_of_the_source(tmp_path: Path) -> None:
 def test_the_manifest_is_what_its_schema_says(tmp_path: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     logs = write_log(tmp_path, LOSSES["aborted"][1])
-    schema = json.loads((Path(__file__).parents[2] / "docs" / "manifest.schema.json").read_text())
+    schema = json.loads((Path(__file__).parents[3] / "docs" / "manifest.schema.json").read_text())
     manifest = recordpress.convert(logs, tmp_path / "copy", 1, allow_loss="all")
     assert isinstance(manifest, Manifest)
     jsonschema.validate(json.loads(Manifest.read(tmp_path / "copy").to_json()), schema)

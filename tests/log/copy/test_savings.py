@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 import recordpress
-from log.test_join import DAY, T, Writer, of_producer, written
+from log.copy.test_join import DAY, T, Writer, of_producer, written
 from recordpress.codecs.choice import CodecChoice
 from recordpress.log import Estimate, Finding, Manifest, reindex
 from recordpress.log.copy.transcode import TranscodeJob
 from together import thinned
 
-DEMO = Path(__file__).parents[2] / "demo" / "logs"
+DEMO = Path(__file__).parents[3] / "demo" / "logs"
 
 
 def estimated(source: Path, **options: Any) -> Estimate:

@@ -13,7 +13,7 @@ import recordpress
 from patience import HANG
 from recordpress.log import reindex, scan
 
-JARS = Path(__file__).parents[2] / "build/broker"
+JARS = Path(__file__).parents[3] / "build/broker"
 INTERVAL = 500
 DIRECTORIES = 360
 DAMAGE = ("nothing", "flip", "cut", "garbage", "empty", "offset", "far offset", "negative offset", "huge offset")
@@ -70,7 +70,7 @@ def test_scan_predicts_what_a_broker_keeps(tmp_path: Path) -> None:
     names = tmp_path / "directories"
     names.write_text("".join(f"{directory}\n" for directory in directories))
     java = ["java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-cp", f"{JARS}/*"]
-    source = Path(__file__).parent / "kafka" / "Recover.java"
+    source = Path(__file__).parents[1] / "kafka" / "Recover.java"
     done = subprocess.run(
         [*java, str(source), str(names), str(INTERVAL)], capture_output=True, text=True, timeout=HANG, check=True
     )

@@ -17,8 +17,8 @@ import pytest
 
 import oracle
 import recordpress
+from log.copy.test_join import Writer
 from log.some_partitions import of_each_kind, without_slow
-from log.test_join import Writer
 from patience import HANG
 from recordpress.files import _local, read_back
 from recordpress.log import Manifest, Progress, reindex
@@ -27,7 +27,7 @@ from recordpress.log.sidecars import read_snapshot
 from segments import read_content
 from together import THOROUGH, thinned
 
-DEMO = Path(__file__).parents[2] / "demo" / "logs"
+DEMO = Path(__file__).parents[3] / "demo" / "logs"
 MANIFEST = "recordpress-manifest.jsonl"
 STILL_VALID = {".snapshot", ".txnindex"}
 T = 1_700_000_000_000
@@ -203,7 +203,7 @@ def test_a_log_dir(logs: Path, tmp_path: Path) -> None:
 def test_the_manifest_is_what_its_schema_says(logs: Path, tmp_path: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     (logs / "orders-0" / f"{0:020d}.log.deleted").write_bytes(b"")
-    schema = json.loads((Path(__file__).parents[2] / "docs" / "manifest.schema.json").read_text())
+    schema = json.loads((Path(__file__).parents[3] / "docs" / "manifest.schema.json").read_text())
     manifest = recordpress.transcode(logs, tmp_path / "cold", "zstd")
     assert isinstance(manifest, Manifest) and manifest.skipped
     jsonschema.validate(json.loads(Manifest.read(tmp_path / "cold").to_json()), schema)

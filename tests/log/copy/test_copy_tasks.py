@@ -202,7 +202,7 @@ def test_the_manifest_of_a_quarantine_is_as_its_schema_says(logs: Path, tmp_path
     jsonschema = pytest.importorskip("jsonschema")
     damage(logs / "t-1" / f"{40:020d}.log")
     manifest = transcode(one_by_one, logs, tmp_path / "copy", on_corrupt="quarantine")
-    schema = json.loads((Path(__file__).parents[2] / "docs" / "manifest.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((Path(__file__).parents[3] / "docs" / "manifest.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(json.loads(manifest.to_json()), schema)
 
 
