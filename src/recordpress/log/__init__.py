@@ -5,8 +5,8 @@
 ::
 
     sidecars/  the files next to a segment: indexes, snapshots, checkpoints
-    check/     verify, scan, repair, reindex
-    copy/      transcode, convert, compact, and the manifest of a copy
+    check/     verify, scan, reindex
+    copy/      transcode, convert, repair, compact, and the manifest of a copy
     publish/   publication of finished files under their final names
     dump/      the output of Kafka's DumpLogSegments
 
