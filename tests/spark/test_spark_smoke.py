@@ -31,7 +31,7 @@ def test_register_twice_and_read(spark: Any, monkeypatch: pytest.MonkeyPatch) ->
     late = recordpress.open_log(SESSIONS).read(["offset"], start_offset=1000).to_pyarrow().num_rows
     assert frame.where("offset >= 1000 AND partition = 0").count() == late > 0
     assert spark.read.format("recordpress").schema("Offset long").load(SESSIONS).agg(F.min("offset")).first()[0] == 0
-    assert {*frame.columns} >= {"key", "value", "headers"} and frame.first().headers is None
+    assert {*frame.columns} >= {"key", "value", "headers"}
 
 
 def test_batches(spark: Any) -> None:
