@@ -21,7 +21,7 @@ import pytest
 from kafka_classes import JARS, OPTIONS, missing
 
 from patience import HANG
-from recordpress.producer import BatchAccumulator, CompressionRatioEstimator, ProducerBatch, _parts
+from recordpress.producer import BatchAccumulator, CompressionRatioEstimator, ProducerBatch, _batch_order
 
 STREAMS = int(os.environ.get("RECORDPRESS_PRODUCER_STREAMS", "50"))
 UPDATES = int(os.environ.get("RECORDPRESS_PRODUCER_UPDATES", "100000"))
@@ -280,7 +280,7 @@ class Ours:
         waiting = self.accumulator.undrained
         self.estimator.next = [of_java.ratio]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_parts, "size_of", lambda _: of_java.size)
+            patch.setattr(_batch_order, "size_of", lambda _: of_java.size)
             self.accumulator.complete(batch, TOO_LARGE if java.parts else step.code % TOO_LARGE, step.now_ms)
         assert self.accumulator.undrained - waiting == java.parts + (step.code == AGAIN)
 

@@ -13,8 +13,8 @@ from recordpress.codecs import CodecRegistry
 from recordpress.columns import Columns, ColumnsIterator, iter_columns
 from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import WALK_BYTES, LocalFileSystem, RandomAccessFile, Walked, located, move_positions, read_ahead
-from recordpress.log._entry import check_entry, read_entry
 from recordpress.log._header_walk import HeaderWalk
+from recordpress.log._read_entry import check_entry, read_entry
 from recordpress.log._trailing_bytes import Tail, tail_of
 from recordpress.log.findings import DAMAGE, Finding
 from recordpress.record import read_batches

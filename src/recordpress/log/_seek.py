@@ -20,9 +20,9 @@ from recordpress._file_names import INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import located
-from recordpress.log._entry import read_entry
 from recordpress.log._extent import last_entries
 from recordpress.log._header_walk import HeaderWalk
+from recordpress.log._read_entry import read_entry
 from recordpress.log.findings import Finding
 from recordpress.log.sidecars.offset_index import (
     ENTRY_SIZE as INDEX_ENTRY_SIZE,

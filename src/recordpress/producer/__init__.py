@@ -4,7 +4,7 @@
 
     key ──► partition          _murmur2
     record ──► batch           _filling       by the compressed size that _estimator expects
-    batch ──► answer           _accumulator   in order, retried, or split (_parts); _answers, _errors; _metrics counts
+    batch ──► answer           _accumulator   in order, retried or split (_batch_order); _answers, _errors, _metrics
     records ──► batches        _packing       compressed, and as large as a limit allows
 
 Names follow Kafka's `producer/internals` package.

@@ -24,10 +24,17 @@ from recordpress.producer._answers import (
     raise_all,
     succeeded,
 )
+from recordpress.producer._batch_order import (
+    Partition,
+    is_before,
+    number_parts,
+    parts_of,
+    sequence_after,
+    with_sequence,
+)
 from recordpress.producer._errors import ProduceError
 from recordpress.producer._filling import BatchFiller, PartitionQueue, ProducerBatch
 from recordpress.producer._metrics import ProducerMetrics
-from recordpress.producer._parts import Partition, is_before, number_parts, parts_of, sequence_after, with_sequence
 
 Send = Callable[[ProducerBatch], Any]
 SendLater = Callable[[ProducerBatch], Awaitable[Any]]

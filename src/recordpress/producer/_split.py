@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from recordpress._arguments import integer
 from recordpress.errors import InvalidArgumentError
 from recordpress.producer._accumulator import BatchAccumulator
+from recordpress.producer._batch_order import cut, number_parts
 from recordpress.producer._estimator import CompressionRatioEstimator
-from recordpress.producer._parts import cut, number_parts
 from recordpress.record import Batch, read_batches
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from recordpress._file_names import (
 )
 from recordpress.errors import InvalidRecordError
 from recordpress.files import located
-from recordpress.log._entry import read_entry
+from recordpress.log._read_entry import read_entry
 from recordpress.log.check._producer_state import EndTxnMarker, ProducerStates
 from recordpress.log.sidecars.checkpoints import EpochEntry
 from recordpress.log.sidecars.offset_index import OffsetPosition, offset_index_bytes

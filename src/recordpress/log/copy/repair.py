@@ -26,7 +26,7 @@ from recordpress.log.check.build_sidecars import epochs_of, producers_before, si
 from recordpress.log.check.damage_report import ScanReport, scan_partition
 from recordpress.log.check.lost_records import LostRecords
 from recordpress.log.check.rebuild import INDEX_INTERVAL_BYTES, SidecarBuilder
-from recordpress.log.copy._chain import Batches
+from recordpress.log.copy._ascending_batches import Batches
 from recordpress.log.copy._copy_log import refuse_inside, target_of
 from recordpress.log.findings import Finding
 from recordpress.log.publish.complete_directory import complete_directory
