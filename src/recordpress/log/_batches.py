@@ -11,8 +11,7 @@ from recordpress.columns import read_columns
 from recordpress.errors import ArgumentTypeError
 from recordpress.files import located
 from recordpress.log._log_order import Frontier
-from recordpress.log._segment import Partition, Segment
-from recordpress.log._segment_tail import tail_findings
+from recordpress.log._segment import Partition, Segment, tail_findings
 from recordpress.log.findings import Finding
 from recordpress.record.header import CODEC_BITS, FIELDS, BatchHeader
 

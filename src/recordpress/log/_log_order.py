@@ -34,8 +34,7 @@ from recordpress.log._extent import (
 )
 from recordpress.log._file_records import FileRecords
 from recordpress.log._part import SegmentPart, part_between
-from recordpress.log._segment import Segment
-from recordpress.log._segment_tail import tail_findings
+from recordpress.log._segment import Segment, tail_findings
 from recordpress.log.findings import DAMAGE, Finding
 from recordpress.record.header import BatchHeader
 

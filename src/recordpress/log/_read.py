@@ -36,8 +36,7 @@ from recordpress.log._log_order import Frontier, runs_of
 from recordpress.log._part import SegmentPart, part_between
 from recordpress.log._part_isolation import reading_isolation
 from recordpress.log._seek import SegmentSeek
-from recordpress.log._segment import Partition, Segment
-from recordpress.log._segment_tail import tail_findings
+from recordpress.log._segment import Partition, Segment, tail_findings
 from recordpress.log._transactions import ISOLATION_LEVELS, Isolation, IsolationLevel
 from recordpress.log.findings import DAMAGE, Finding
 from recordpress.typing import BinaryType, HeaderChecksum, Time, TimestampUnit

@@ -12,6 +12,7 @@ from recordpress.errors import CorruptRecordError
 from recordpress.files import FileInfo, FileSystem, RandomAccessFile
 from recordpress.log._file_records import FileRecords
 from recordpress.log._transactions import Isolation, isolation_of
+from recordpress.log.findings import Finding
 from recordpress.log.sidecars.transaction_index import AbortedTxn
 from recordpress.record.header import BatchHeader
 
@@ -247,6 +248,16 @@ class Partition:
 def size_of(segment: Segment) -> int:
     """Return the size of the file in bytes; query the store if the listing has no size."""
     return segment.filesystem.info(segment.path).size or 0 if segment.size is None else segment.size
+
+
+def tail_findings(segment: Segment, file: FileRecords) -> list[Finding]:
+    """Return a finding if a completely read file has bytes after the last complete entry."""
+    if not file.trailing_bytes:
+        return []
+    what, rule = f"the last entry is truncated after {file.trailing_bytes} bytes", "record set framing"
+    if file.tail == "zeros":
+        what, rule = f"{file.trailing_bytes} zero bytes follow the last entry: the log ends here", "preallocated file"
+    return [Finding(segment.url, file.valid_bytes, file.trailing_bytes, file.next_offset, rule, what)]
 
 
 def with_last(segments: Iterable[Segment]) -> tuple[Segment, ...]:
