@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recordpress import checksum, codecs
+from recordpress._xerial import xerial_stream
 from recordpress.adapters._client import Client
 
 if TYPE_CHECKING:
@@ -64,12 +65,7 @@ def snappy_encode(payload: Buffer, xerial_compatible: bool = True, xerial_blocks
         return codecs.compress(payload, "snappy", raw=True)
     if xerial_blocksize == XERIAL_BLOCK:
         return codecs.compress(payload, "snappy")
-    parts = [codecs.compress(b"", "snappy")[:16]]
-    data = memoryview(payload).cast("B")
-    for at in range(0, len(data), xerial_blocksize):
-        block = codecs.compress(data[at : at + xerial_blocksize], "snappy", raw=True)
-        parts += [len(block).to_bytes(4, "big"), block]
-    return b"".join(parts)
+    return xerial_stream(memoryview(payload).cast("B"), xerial_blocksize)
 
 
 def lz4_encode(payload: Buffer, level: int | None = None) -> bytes:

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from recordpress.broker._old_streams import XERIAL
+from recordpress._xerial import XERIAL
 
 _XFL = {2: ", level 9", 4: ", level 1"}
 _OS = {0: "Java before 16", 3: "zlib", 255: "Java 16, Go or Python"}

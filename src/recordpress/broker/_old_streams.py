@@ -5,10 +5,10 @@ These functions are called once per wrapper; C code walks the messages in it (_m
 
 from __future__ import annotations
 
-import struct
 import zlib
 
 from recordpress._protocol_errors import Errors
+from recordpress._xerial import HEADER, XERIAL, xerial_stream
 from recordpress.broker._versions import MessageSets
 from recordpress.codecs import DEFAULT_MAX_SIZE, break_lz4_header, compress, decompress
 from recordpress.errors import DecompressionError, OutputTooLargeError
@@ -16,7 +16,6 @@ from recordpress.typing import CompressionType
 
 CODECS: dict[int, CompressionType] = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4"}
 _GZIP_HEADER = 10
-XERIAL, _XERIAL_HEADER = b"\x82SNAPPY\0", 16
 _LARGEST_CHUNK = 1 << 30  # snappy-java allocates a chunk of any size; the heap of a broker has 1 GiB
 # MemoryRecordsBuilder.COMPRESSION_DEFAULT_BUFFER_SIZE, only in 0.10.2; other releases use snappy-java's 32 KiB
 _SNAPPY_CHUNK = 1024
@@ -72,7 +71,7 @@ def _is_runtime_exception(name: str, payload: bytes, error: DecompressionError) 
 def _has_huge_chunk(payload: bytes) -> bool:
     if not payload.startswith(XERIAL):
         return False
-    at = _XERIAL_HEADER
+    at = len(HEADER)
     while at + 4 <= len(payload):
         size = int.from_bytes(payload[at : at + 4], "big", signed=True)
         if size < 0 or size > _LARGEST_CHUNK:
@@ -119,6 +118,4 @@ def compressed(messages: bytes, codec: int, magic: int, generation: int) -> byte
     name = CODECS[codec]
     if name != "snappy" or generation < MessageSets.V0_10_2:
         return compress(messages, name, magic=magic)
-    chunks = [messages[at : at + _SNAPPY_CHUNK] for at in range(0, len(messages), _SNAPPY_CHUNK)]
-    packed = [compress(chunk, "snappy", raw=True) for chunk in chunks]
-    return XERIAL + struct.pack(">ii", 1, 1) + b"".join(len(chunk).to_bytes(4, "big") + chunk for chunk in packed)
+    return xerial_stream(messages, _SNAPPY_CHUNK)
