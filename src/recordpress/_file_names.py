@@ -29,6 +29,7 @@ TXN_INDEX_FILE_SUFFIX = ".txnindex"
 PRODUCER_SNAPSHOT_FILE_SUFFIX = ".snapshot"
 LEADER_EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
+SEGMENT_ENDINGS = (LOG_FILE_SUFFIX, f"{LOG_FILE_SUFFIX}.deleted", f"{LOG_FILE_SUFFIX}.swap")
 
 # our own files, in a log dir that Spark's sink writes; brokers ignore unknown files, Spark and Hive ignore _* and .*
 STAGING = ".recordpress-staging"

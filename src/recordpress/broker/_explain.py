@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from recordpress._buffers import InputView
-from recordpress._file_names import LOG_FILE_SUFFIX
+from recordpress._file_names import LOG_FILE_SUFFIX, SEGMENT_ENDINGS
 from recordpress.broker._config import log_config
 from recordpress.broker._config_names import is_setting
 from recordpress.broker._explain_log import LogExplainer
@@ -37,7 +37,6 @@ from recordpress.typing import Integer, Time
 
 MOST_BYTES = 100 << 20  # of a request: the default of a broker's socket.request.max.bytes
 _MOST_SETTINGS = 1 << 20  # bytes of a server.properties
-_LOG_ENDINGS = (LOG_FILE_SUFFIX, f"{LOG_FILE_SUFFIX}.deleted", f"{LOG_FILE_SUFFIX}.swap")
 _PATTERN = re.compile(r"[*?[]")
 # The settings in a broker's file that affect a record set; others, such as passwords, are dropped.
 _MATTERS = re.compile(
@@ -210,7 +209,7 @@ def _several(source: Any) -> list[Any]:
 def _is_log(path: str | os.PathLike[str]) -> bool:
     """Return whether a path leads to segments, not to a client's request or record set."""
     files, name = resolve(path)
-    if name.endswith(_LOG_ENDINGS):
+    if name.endswith(SEGMENT_ENDINGS):
         return True
     try:
         return files.info(name).is_directory

@@ -23,14 +23,9 @@ from recordpress.broker._explanation import BatchGroup, ExplainedBatch, grouped
 from recordpress.broker._judge import Judge
 from recordpress.codecs import CodecRegistry
 from recordpress.columns import read_columns
-from recordpress.errors import (
-    CorruptRecordError,
-    InvalidRecordError,
-    OutputTooLargeError,
-    UnsupportedCompressionTypeError,
-)
 from recordpress.files import buffered, located
 from recordpress.log import FileRecords, Finding as LogFinding, Log, Partition, Progress, Segment
+from recordpress.log.findings import DAMAGE
 from recordpress.record import Batch, read_batches
 
 OPENED_BYTES = 64 << 20  # of each kind of batch: one or two seconds of work
@@ -38,7 +33,6 @@ OPENED_BATCHES = 10_000  # small batches cost by number, not by size
 OPENED_THEN = 64  # one of this many later batches is opened; chosen, not measured
 _OF_A_KIND = 0x07 | 0x08 | 0x10  # attribute bits: codec, LogAppendTime, transactional
 _PROGRESS_BYTES = 1 << 20  # between two reports; chosen, not measured
-_DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)
 
 ProgressCallback = Callable[[Progress], object]
 
@@ -146,7 +140,7 @@ class LogExplainer:
                     place = Place(header.position, segment.url, partition.topic, partition.partition, in_log=True)
                     self._batch(file, header, place)
                     yield header.size
-            except _DAMAGE as error:
+            except DAMAGE as error:
                 self._findings.append(LogFinding.of_error(error, file=segment.url))
             if file.trailing_bytes:
                 self._cut.append(f"{segment.url}: {file.trailing_bytes} bytes follow the last complete entry")
@@ -183,7 +177,7 @@ class LogExplainer:
             data = bytearray(file.entry(place.position, size))
             with located(place.position, place.file):
                 batch = as_produced(data, self._judge.codecs)
-        except _DAMAGE as error:
+        except DAMAGE as error:
             self._findings.append(LogFinding.of_error(error))
             return
         if batch is None:

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple, cast
 
 from recordpress._arguments import INT32_MAX, hint, integer, sequence, shown_value
-from recordpress._file_names import LOG_FILE_SUFFIX, refuse_without_records
+from recordpress._file_names import LOG_FILE_SUFFIX, SEGMENT_ENDINGS, refuse_without_records
 from recordpress.codecs import CodecRegistry
 from recordpress.codecs.table import codecs_given
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -22,7 +22,6 @@ from recordpress.log.findings import Finding
 from recordpress.typing import Integer
 
 _PATTERN = re.compile(r"[*?[]")
-_SEGMENT_ENDINGS = (LOG_FILE_SUFFIX, f"{LOG_FILE_SUFFIX}.deleted", f"{LOG_FILE_SUFFIX}.swap")
 _NAMED = 8  # topics to list in a message about a missing topic; chosen
 
 
@@ -194,7 +193,7 @@ def _one_file(files: FileSystem, info: FileInfo) -> Layout:
     """Return a single segment; the files next to it are its indexes, and show whether it is the last."""
     url = files.url(info.path)
     refuse_without_records(info.path)
-    if not info.name.endswith(_SEGMENT_ENDINGS):
+    if not info.name.endswith(SEGMENT_ENDINGS):
         raise InvalidArgumentError(f"{url} is neither a directory nor a {LOG_FILE_SUFFIX} file", file=url, field="path")
     path = files.canonical(info.path)
     layout = Layout(files, files.parent(path))
