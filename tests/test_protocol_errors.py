@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from recordpress._protocol_errors import CONNECTION_CLOSED, Errors, is_retriable, name_of
 
+ERROR_CODES = Path(__file__).parents[1] / "src/recordpress/broker/_error_codes.pxd"
 # kafka-python's words, some of them Kafka's own of long ago, and Kafka's
 SAME = {
     "NO_ERROR": "NONE",
@@ -39,3 +43,9 @@ def test_a_code_that_has_no_name() -> None:
 def test_what_may_be_sent_again() -> None:
     assert is_retriable(Errors.NOT_LEADER_OR_FOLLOWER)
     assert not is_retriable(Errors.MESSAGE_TOO_LARGE)
+
+
+def test_the_numbers_that_c_code_uses() -> None:
+    declared = re.findall(r"^    (\w+) = (-?\d+)", ERROR_CODES.read_text(encoding="utf-8"), re.MULTILINE)
+    assert {name: int(code) for name, code in declared} == {name: Errors[name] for name, _ in declared}
+    assert len(declared) > 5
