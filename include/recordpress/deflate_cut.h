@@ -4,6 +4,12 @@
  * and the block becomes the last block. If a match extends over the cut, a shorter match, or literals, replace it if
  * the block has codes for them.
  *
+ *   stream       block ...                                                 numbers below are sizes in bits
+ *   block        last 1 | kind 2 | [code sizes] | symbol ... | end of block
+ *   stored       last 1 | kind 2 | padding | length 16 | its complement 16 | bytes
+ *   code sizes   three counts 5, 5, 4 | sizes of the code for sizes, 3 each | sizes of symbols, in that code
+ *   symbol       literal; or length | extra bits | distance | extra bits
+ *
  * The stream comes from this library, so it is valid; with other bytes, nothing is read or written out of bounds.
  */
 #ifndef RECORDPRESS_DEFLATE_CUT_H

@@ -4,6 +4,10 @@
     0.10.0, 0.10.1     the same class with two formats: KIP-31, KIP-32, KIP-57
     0.10.2             kafka.log.LogValidator, org.apache.kafka.common.record.Record
 
+    entry              offset 8 | size 4 | message; size counts the message
+    message            crc 4 | magic 1 | attributes 1 | [timestamp 8] | key | value; the timestamp is in magic 1
+    key, value         length 4 | bytes; a length of -1 stands for null
+
 These brokers copy messages as bytes, where later brokers parse records, and have no record errors. This module follows
 the code of each release, including its faults: -1 stands for exceptions without an error code.
 """

@@ -1,6 +1,7 @@
 """Compressed sets of messages as brokers before 0.11 read and write them, with the checks of each release's codecs.
 
-These functions are called once per wrapper; C code walks the messages in it (_message_validator).
+These functions are called once per wrapper; C code walks the messages in it (_message_validator). The layout of
+snappy's chunks is in codecs/_snappy.pyx.
 """
 
 from __future__ import annotations

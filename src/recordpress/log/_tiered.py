@@ -135,9 +135,14 @@ def _size(value: Any, least: int = 0) -> int:
 
 
 def _chunk_sizes(text: str, count: int) -> list[int]:
-    """Decode the chunk sizes: a zstd frame in base64 with count, the smallest value, bytes per value; the differences
-    from the smallest value; the last value as an int32 (ChunkSizesBinaryCodec). Lists of one value or none are
-    shorter."""
+    """Decode the chunk sizes (ChunkSizesBinaryCodec): base64 of a zstd frame of big-endian numbers.
+
+    ::
+
+        count 4 | smallest 4 | width 1 | difference ... | last size 4     a difference has `width` bytes
+        count 4 | size 4                                                  a single size
+        count 4                                                           no sizes
+    """
     try:
         data = decompress(base64.b64decode(text, validate=True), "zstd", max_decompressed_bytes=16 + 4 * count)
         [found] = struct.unpack_from(">i", data)
