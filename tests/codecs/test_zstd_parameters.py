@@ -13,6 +13,7 @@ import zstandard
 from samples import noise, text
 
 import recordpress
+from patience import HANG
 from recordpress import ZstdParameters
 from recordpress.codecs.choice import level_as_json, parse_level
 
@@ -185,7 +186,7 @@ def test_what_kafkas_decoder_allocates(tmp_path: Path) -> None:
         check=True,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG,
         env=os.environ | {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=8192"},  # so that each buffer is seen
     )
     *allocated, refused = done.stdout.splitlines()

@@ -22,6 +22,7 @@ fuzz_c() {
   case $name in snappy_encode|deflate_cut) longest=4096;; columns) longest=1024;; pool) longest=128;; esac
   mkdir -p "$work/corpus/$name" "$work/seeds/$name" "$here/corpus/$name"
   "$clang" $flags "$here/targets/$name.c" -o "$work/$name"
+  # both limits are chosen, not measured: less memory than ASan's default of 256 MB, and more time than a run needs
   ASAN_OPTIONS=quarantine_size_mb=16 "$work/$name" -max_total_time="$seconds" -max_len=$longest -timeout=60 -print_final_stats=1 \
     -artifact_prefix="$work/found/$name-" "$work/corpus/$name" "$work/seeds/$name" "$here/corpus/$name" > "$log" 2>&1 || {
     tail -40 "$log" >&2

@@ -27,12 +27,12 @@ from recordpress.dictionaries import DictionaryCodec
 from recordpress.errors import CorruptRecordError, InvalidArgumentError
 from recordpress.record import read_batches, write_records
 
-DEPTHS = (1, 10, 100, 1000)
+DEPTHS = (1, 10, 100, 1000)  # records per batch; chosen, not measured
 SAMPLES_PER_SIZE = 100  # training bytes, in sizes of the dictionary: more do not improve it (zdict.h)
 LEAST_RECORDS = 64  # chosen, not measured: fewer share little that a dictionary could hold
 
-_CHUNKS, _LEAST_CHUNKS = 16, 4
-_BATCHES = 4  # of the largest depth, which each chunk should hold
+_CHUNKS, _LEAST_CHUNKS = 16, 4  # chosen, not measured
+_BATCHES = 4  # of the largest depth, which each chunk should hold; chosen, not measured
 _HELD_OUT_BYTES = 8 << 20  # chosen, not measured: seconds for all depths
 _LEAST_SIZE = 256  # bytes: ZDICT_DICTSIZE_MIN
 _PART = 10  # the default size of a dictionary is a tenth of its training values
