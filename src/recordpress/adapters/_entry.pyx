@@ -78,12 +78,12 @@ cdef class LazyRecord:
 
     @property
     def key(self):
-        """bytes | None"""
+        """bytes | None: the record's key."""
         return self.key_of()
 
     @property
     def value(self):
-        """bytes | None"""
+        """bytes | None: the record's value."""
         return self.value_of()
 
     @property
@@ -111,7 +111,7 @@ cdef class Message(LazyRecord):
 
     @property
     def checksum(self):
-        """int"""
+        """int: stored CRC-32 of the message."""
         return self.crc
 
     @property

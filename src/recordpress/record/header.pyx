@@ -82,7 +82,7 @@ cdef class BatchHeader:
 
     @property
     def is_compressed(self):
-        """bool"""
+        """bool: whether a codec compressed the records."""
         return rp_batch_codec(&self._header) != 0
 
     @property
@@ -128,7 +128,7 @@ cdef class BatchHeader:
 
     @property
     def has_producer_id(self):
-        """bool"""
+        """bool: whether the producer id is set."""
         return self._header.producer_id > -1
 
     @property
@@ -150,7 +150,7 @@ cdef class BatchHeader:
 
     @property
     def is_transactional(self):
-        """bool"""
+        """bool: whether the batch belongs to a transaction."""
         return has_bit(&self._header, RP_TRANSACTIONAL)
 
     @property
