@@ -154,6 +154,8 @@ FALSE_LINES = [
     'recordpress.recompress(b"", "mine")',
     "recordpress.write_columns([1, 2])",
     'recordpress.recompress(b"", "zst")',
+    'recordpress.Batch(b"")',
+    "recordpress.Columns(columns=columns)",
     'recordpress.read_columns(b"", binary_type="string")',
     'recordpress.read_columns(b"", timestamp_unit="ns")',
     'recordpress.read_columns(b"", start_timestamp=1.5)',

@@ -96,9 +96,9 @@ def constructor(cls: type) -> str:
     """The arguments of a class that users construct, or nothing."""
     node = class_node(cls)
     made = [n for n in node.body if isinstance(n, _FUNCTIONS) and n.name in ("__init__", "__new__")] if node else []
-    if made:  # any arguments: only recordpress itself constructs it
+    if made:  # no arguments are possible: only recordpress itself constructs it
         text = _signature(made[-1], bound=True).split(" -> ")[0]
-        return "" if text == "(*args: Any, **kwargs: Any)" else text
+        return "" if text == "(*args: Never, **kwargs: Never)" else text
     if "__dataclass_fields__" in vars(cls):
         return f"({', '.join(str(p).split(': ')[0] for p in inspect.signature(cls).parameters.values())})"
     return ""

@@ -1,5 +1,5 @@
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn, overload
+from typing import Any, Never, NoReturn, overload
 
 import polars
 import pyarrow
@@ -20,7 +20,7 @@ class Columns(ArrowRows):
     num_rows: int
     valid_bytes: int
     trailing_bytes: int
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
     @property
     def lz4_header_errors(self) -> list[DecompressionError]: ...
     @property
@@ -48,7 +48,7 @@ class Columns(ArrowRows):
 
 @disjoint_base
 class Column:
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
     @property
     def name(self) -> str: ...
     @property

@@ -1,5 +1,5 @@
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Never, Self
 
 from typing_extensions import Buffer, disjoint_base
 
@@ -12,7 +12,7 @@ NAMES: tuple[str, ...]
 
 @disjoint_base
 class Options:
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
 
 @disjoint_base
 class Window:

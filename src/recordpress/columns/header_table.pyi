@@ -1,5 +1,5 @@
 from collections.abc import Iterable, Iterator
-from typing import Any, overload
+from typing import Any, Never, overload
 
 import numpy
 from typing_extensions import Buffer, CapsuleType, disjoint_base
@@ -14,7 +14,7 @@ from recordpress.typing import Integer
 class BatchTable(ArrowRows):
     valid_bytes: int
     trailing_bytes: int
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
     @property
     def num_rows(self) -> int: ...
     def __len__(self) -> int: ...

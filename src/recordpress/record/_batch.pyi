@@ -1,5 +1,5 @@
 from collections.abc import Iterator
-from typing import Any, NoReturn, Self, overload
+from typing import Any, Never, NoReturn, Self, overload
 
 from typing_extensions import Buffer, disjoint_base
 
@@ -12,7 +12,7 @@ from recordpress.typing import CompressionType, HeaderChecksum, Integer, Time
 
 @disjoint_base
 class Batch(BatchHeader):
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
     @property
     def compression_type(self) -> CompressionType | Any: ...  # another name if codecs has one
     @property
@@ -52,7 +52,7 @@ class Batch(BatchHeader):
 
 @disjoint_base
 class BatchIterator:
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
     def __iter__(self) -> Self: ...
     def __next__(self) -> Batch: ...
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn: ...

@@ -1,5 +1,5 @@
 from collections.abc import Iterable
-from typing import Any, Self, final
+from typing import Any, Never, Self, final
 
 from recordpress.record._types import TIMESTAMP_TYPES as TIMESTAMP_TYPES, TimestampType
 
@@ -10,7 +10,7 @@ class Record:
     sequence: int
     size: int
     attributes: int
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
     @property
     def key(self) -> bytes | None: ...
     @property
@@ -28,7 +28,7 @@ class Record:
 
 @final
 class Records:
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
     def __iter__(self) -> Self: ...
     def __next__(self) -> Record: ...
 

@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, Never
 
 from typing_extensions import Buffer, disjoint_base
 
@@ -15,7 +15,7 @@ FIELDS: tuple[tuple[str, str, str, int | None], ...]
 
 @disjoint_base
 class BatchHeader:
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
     @property
     def position(self) -> int: ...
     @property
