@@ -41,7 +41,7 @@ static inline uint32_t rp_crc_step(const uint32_t times[32], uint32_t a) {
     return product;
 }
 
-/* Importing the package runs this twice. */
+/* Importing the package calls this once for each of the two polynomials. */
 static inline void rp_crc_shift_init(rp_crc_shift *shift, uint32_t poly, uint32_t order) {
     uint32_t times[32], one = UINT32_C(1) << 31;
     shift->poly = poly;

@@ -1,6 +1,6 @@
 """Finder of the compiled modules, which are in one shared object.
 
-One file is mapped and relocated in a fraction of the time that sixty files take, and holds one copy of each C library
+One file is mapped and relocated in a fraction of the time that seventy files take, and holds one copy of each C library
 that is linked statically. The import system finds an extension module by its file name, so `Finder` locates these
 modules. They keep their own names and init functions. The last part of a module's name is also the name of its init
 function, so it must be unique.
