@@ -6,8 +6,8 @@ from typing import Any
 from recordpress.codecs.choice import CodecChoice
 from recordpress.files import resolve
 from recordpress.log import FileRecords
-from recordpress.log.copy._content import SegmentContent
 from recordpress.log.copy._recompress_threads import RecompressThreads
+from recordpress.log.copy._segment_content import SegmentContent
 from recordpress.log.copy._segment_copy import copy_segment, pass_through
 from recordpress.log.copy.transcode import TranscodeJob
 

@@ -20,8 +20,8 @@ import mutate
 import recordpress
 from log.copy.test_join import Writer
 from recordpress.log import scan
-from recordpress.log.copy._marks import Marks
 from recordpress.log.copy._recompress_threads import RecompressThreads
+from recordpress.log.copy._settle_marks import Marks
 
 PLACE = Path(tempfile.mkdtemp(prefix="recordpress-fuzz-"))
 KINDS = (ALONE, ABORTED, DROPPED, EMPTIED) = 1, 2, 3, 4

@@ -15,8 +15,8 @@ import pytest
 
 import recordpress
 from recordpress.log import reindex
-from recordpress.log.copy._marks import Marks
 from recordpress.log.copy._recompress_threads import RecompressThreads
+from recordpress.log.copy._settle_marks import Marks
 from recordpress.log.sidecars import ProducerState, read_snapshot, write_snapshot
 from together import thinned
 

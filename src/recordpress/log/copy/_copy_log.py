@@ -43,7 +43,6 @@ from recordpress.log._open import open_paths
 from recordpress.log._progress import Progress, ProgressCallback
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.check.build_sidecars import Indexes
-from recordpress.log.copy._marks import NO_MARKS, Marks
 from recordpress.log.copy._producers import (
     Expiry,
     ProducerScan,
@@ -55,6 +54,7 @@ from recordpress.log.copy._producers import (
 )
 from recordpress.log.copy._recompress_threads import RecompressThreads
 from recordpress.log.copy._segment_copy import SegmentCopy, copy_segment
+from recordpress.log.copy._settle_marks import NO_MARKS, Marks
 from recordpress.log.copy.manifest import (
     FORMAT,
     MANIFEST,

@@ -23,10 +23,10 @@ from recordpress.files.read_back import COPY_RULE, publish_checked
 from recordpress.log._file_records import CHUNK_BYTES, FileRecords
 from recordpress.log._part import part_of
 from recordpress.log.check.build_sidecars import Indexes
-from recordpress.log.copy._content import SegmentContent
 from recordpress.log.copy._copy_log import CopyJob, CopyTask, describe_copy, segment_name
 from recordpress.log.copy._quarantine import damage_of_source
 from recordpress.log.copy._recompress_threads import RecompressThreads
+from recordpress.log.copy._segment_content import SegmentContent
 from recordpress.log.copy._segment_copy import SegmentCopy, copy_segment, discard
 from recordpress.log.copy.manifest import CopiedSegment
 from recordpress.log.findings import Finding

@@ -30,7 +30,7 @@ from recordpress.log._segment import Partition, Segment
 from recordpress.log._transactions import is_abort
 from recordpress.log.check.build_sidecars import producers_before, sidecar_files
 from recordpress.log.check.rebuild import SidecarBuilder
-from recordpress.log.copy._marks import Marks
+from recordpress.log.copy._settle_marks import Marks
 from recordpress.log.sidecars.producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
 from recordpress.record.header import BatchHeader
 

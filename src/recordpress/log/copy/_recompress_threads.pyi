@@ -5,8 +5,8 @@ from typing_extensions import Buffer, disjoint_base
 from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.codecs.table import CodecTable
 from recordpress.log._digest import RecordDigest
-from recordpress.log.copy._content import SegmentContent
-from recordpress.log.copy._marks import Marks
+from recordpress.log.copy._segment_content import SegmentContent
+from recordpress.log.copy._settle_marks import Marks
 from recordpress.record.change_magic import LOST as LOST
 from recordpress.typing import Integer, Level
 

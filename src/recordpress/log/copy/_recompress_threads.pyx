@@ -24,8 +24,8 @@ from collections import deque
 from recordpress._arguments import MOST_THREADS
 from recordpress.codecs import DEFAULT_MAX_SIZE
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError, InvalidRecordError
-from recordpress.log.copy._content import SegmentContent
-from recordpress.log.copy._marks import NO_MARKS
+from recordpress.log.copy._segment_content import SegmentContent
+from recordpress.log.copy._settle_marks import NO_MARKS
 from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES
 from recordpress.record.change_magic import LOST
 

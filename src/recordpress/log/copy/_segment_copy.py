@@ -14,8 +14,8 @@ from recordpress.errors import CorruptRecordError
 from recordpress.files import FileSystem
 from recordpress.files.read_back import COPY_RULE, Look, publish_checked
 from recordpress.log._file_records import FileRecords
-from recordpress.log.copy._content import SegmentContent
 from recordpress.log.copy._recompress_threads import RecompressThreads
+from recordpress.log.copy._segment_content import SegmentContent
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from recordpress.log._open import found_at, open_selected
 from recordpress.log._segment import Partition, Segment
 from recordpress.log._transactions import is_abort
 from recordpress.log.copy._copy_log import CopyState, CopyTask, copy_to_target, segment_name
-from recordpress.log.copy._marks import NO_MARKS, Marks
 from recordpress.log.copy._producers import Expiry, ProducerScan, marks_of
+from recordpress.log.copy._settle_marks import NO_MARKS, Marks
 from recordpress.log.copy.manifest import CopiedSegment
 from recordpress.log.copy.transcode import TranscodeJob
 from recordpress.log.publish.commit_staged import commit_merged, settle, withdraw

@@ -21,9 +21,9 @@ from recordpress.log._transactions import unseen_records
 from recordpress.log.check.build_sidecars import epochs_of, producers_before, sidecar_files
 from recordpress.log.check.rebuild import SidecarBuilder
 from recordpress.log.copy._copy_log import CopyJob, copy_small_files, list_copied_segments
-from recordpress.log.copy._marks import NO_MARKS, Marks
 from recordpress.log.copy._recompress_threads import LOST, RecompressThreads
 from recordpress.log.copy._segment_copy import discard, pass_through
+from recordpress.log.copy._settle_marks import NO_MARKS, Marks
 from recordpress.typing import Integer
 
 ALL = "all"

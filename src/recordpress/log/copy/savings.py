@@ -28,9 +28,9 @@ from recordpress.log._file_records import CHUNK_BYTES
 from recordpress.log._part import part_between, part_of
 from recordpress.log._segment import Partition, Segment, size_of
 from recordpress.log.copy._copy_log import CopyJob, marks_by_segment, scan_partitions
-from recordpress.log.copy._marks import NO_MARKS, Marks
 from recordpress.log.copy._recompress_threads import RecompressThreads
 from recordpress.log.copy._segment_copy import discard
+from recordpress.log.copy._settle_marks import NO_MARKS, Marks
 from recordpress.log.findings import DAMAGE, Finding
 
 SAMPLE_BYTES = 64 << 20  # of a log: an estimate takes seconds

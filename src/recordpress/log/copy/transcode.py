@@ -19,9 +19,9 @@ from recordpress.log.copy._copy_log import (
     number_of,
     small_files,
 )
-from recordpress.log.copy._marks import NO_MARKS, Marks
 from recordpress.log.copy._producers import Expiry, fit_small_files
 from recordpress.log.copy._recompress_threads import RecompressThreads
+from recordpress.log.copy._settle_marks import NO_MARKS, Marks
 from recordpress.log.copy.defaults import DEFAULT_MAX_MESSAGE_BYTES, EXPIRATION_MS, JOINED_BYTES
 from recordpress.log.copy.savings import SAMPLE_BYTES, Estimate, estimate
 from recordpress.log.findings import Finding
