@@ -1,8 +1,6 @@
 """iter_columns: piece by piece the records of read_columns, by any number of threads, which end with the iteration."""
 
 import io
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -143,20 +141,22 @@ def test_python_exits_while_an_iteration_is_open():
     subprocess.run([sys.executable, "-c", script, b"".join(BATCHES[:9]).hex()], check=True, timeout=HANG)
 
 
+FORKED = """
+import os, recordpress, sys
+
+pieces = recordpress.iter_columns(bytes.fromhex(sys.argv[1]), batch_bytes=1, threads=2)
+next(pieces)
+child = os.fork()
+pieces.close()
+sys.exit(child and os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_child_of_fork_closes_an_iteration():
     """A child of fork has none of the threads."""
-    pieces = recordpress.iter_columns(LOG, COLUMNS, batch_bytes=1, threads=2)
-    next(pieces)
-    child = os.fork()
-    if child == 0:
-        signal.alarm(30)
-        pieces.close()
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    pieces.close()
+    command = [sys.executable, "-W", "ignore:.*fork:DeprecationWarning", "-c", FORKED, b"".join(BATCHES[:9]).hex()]
+    subprocess.run(command, check=True, timeout=HANG)
 
 
 @pytest.mark.parametrize("path", ["00000000000000000000.log", Path("00000000000000000000.log")])

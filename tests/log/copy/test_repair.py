@@ -15,6 +15,7 @@ import pytest
 import oracle
 import recordpress
 from log.some_partitions import of_each_kind
+from patience import HANG
 from recordpress.log import reindex, repair, scan, verify
 from recordpress.log.sidecars import read_leader_epochs, read_snapshot
 from together import draws
@@ -227,22 +228,25 @@ def test_a_copy_inside_its_source_is_refused(source: str, is_list: bool, tmp_pat
         assert files_below(tmp_path) == before
 
 
+KILLED = """
+import os, sys
+from recordpress.log.copy import repair as module
+
+calls = iter([module._copy_metadata, lambda *given: os._exit(7)])
+module._copy_metadata = lambda *given: next(calls)(*given)
+module.repair(*sys.argv[1:])
+"""
+
+
 @pytest.mark.slow
 def test_a_killed_repair_is_swept_by_the_next(tmp_path: Path) -> None:
     """The first partition is finished when the call is killed."""
     for name in ("a-0", "a-1", "a-2"):
         (tmp_path / "source" / name).mkdir(parents=True)
         (tmp_path / "source" / name / LOG).write_bytes(b"".join(log_of(3)))
-    from recordpress.log.copy import repair as module
-
-    child = os.fork()
-    if not child:
-        calls = iter([module._copy_metadata, lambda *args: os._exit(7)])
-        module._copy_metadata = lambda *args: next(calls)(*args)
-        with contextlib.suppress(BaseException):
-            repair(tmp_path / "source", tmp_path / "target")
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    command = [sys.executable, "-c", KILLED, tmp_path / "source", tmp_path / "target"]
+    assert subprocess.run(command, timeout=HANG).returncode == 7
+    assert sorted(os.listdir(tmp_path)) != ["source"]
     repair(tmp_path / "source", tmp_path / "target")
     assert sorted(os.listdir(tmp_path)) == ["source", "target"]
     assert {name: logs(tmp_path / "target" / name) for name in os.listdir(tmp_path / "target")} == {
