@@ -5,12 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 import struct
+import sys
 
 from recordpress._file_names import printable
 from recordpress.errors import InvalidArgumentError
 
-# struct flock: l_type, l_whence, l_start, l_len, l_pid
-_FLOCK = struct.Struct("@hhqqi0q")
+# struct flock (fcntl(2)), and where l_type is in it: l_start, l_len, l_pid, l_type, l_whence on macOS, and on Linux
+# l_type, l_whence, l_start, l_len, l_pid
+_FLOCK, _TYPE = (struct.Struct("@qqihh"), 3) if sys.platform == "darwin" else (struct.Struct("@hhqqi0q"), 0)
 
 
 def refuse_running_broker(log_dir: str) -> None:
@@ -21,8 +23,9 @@ def refuse_running_broker(log_dir: str) -> None:
     except OSError:
         return  # no broker was ever here, or we may not read it
     try:
-        asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-        kind = _FLOCK.unpack(fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))[0]
+        asked = [0] * 5  # all bytes of the file: SEEK_SET is 0
+        asked[_TYPE] = fcntl.F_WRLCK
+        kind = _FLOCK.unpack(fcntl.fcntl(descriptor, fcntl.F_GETLK, _FLOCK.pack(*asked)))[_TYPE]
     except OSError:
         return  # a file system without locks
     finally:
