@@ -9,9 +9,9 @@ from recordpress.log._read import LogReader as LogReader
 from recordpress.log._segment import Partition as Partition, Segment as Segment
 from recordpress.log._stats import LogStats as LogStats, Share as Share, stats_of as stats_of
 from recordpress.log.calls import open_log as open_log
-from recordpress.log.check.damage_report import ScanReport as ScanReport, SegmentScan as SegmentScan, scan as scan
 from recordpress.log.check.lost_records import LostRecords as LostRecords
 from recordpress.log.check.reindex import ReindexReport as ReindexReport, reindex as reindex
+from recordpress.log.check.scan import ScanReport as ScanReport, SegmentScan as SegmentScan, scan as scan
 from recordpress.log.check.verify import VerifyReport as VerifyReport, verify as verify
 from recordpress.log.copy.calls import compact as compact, convert as convert, transcode as transcode
 from recordpress.log.copy.compact import CompactedPartition as CompactedPartition

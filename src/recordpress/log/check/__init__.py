@@ -1,1 +1,1 @@
-"""Verify, scan, repair and reindex a log, and predict what a broker would keep of a damaged one."""
+"""Verify, scan and reindex a log, and predict what a broker would keep of a damaged one."""

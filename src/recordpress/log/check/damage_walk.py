@@ -22,6 +22,7 @@ from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import WALK_BYTES
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log.check.rebuild import marker_of
+from recordpress.log.findings import Finding
 from recordpress.record.header import CHECKED_FROM, BatchHeader
 
 WINDOW_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
@@ -46,6 +47,12 @@ class BadRange(NamedTuple):
     def end(self) -> int:
         return self.position + self.size
 
+    def finding(self, file: str, fate: str = "") -> Finding:
+        """Return it as a finding of this file; `fate` is what becomes of the bytes."""
+        after = "nothing intact follows" if self.offset_after is None else f"offset {self.offset_after} follows"
+        message = f"{self.message}; offset {self.offset_before} was expected at these {self.size} bytes, {after}{fate}"
+        return Finding(file, self.position, self.size, self.offset_before, self.rule, message, self.field_position)
+
 
 class Scanner:
     """A walk over a segment that continues after damage."""
@@ -55,17 +62,17 @@ class Scanner:
         self.base_offset = base_offset
         self._last = min(base_offset + INT32_MAX, INT64_MAX)
         window = WALK_BYTES if getattr(file, "is_remote", False) else WINDOW_BYTES
-        self._hop = HeaderWalk(file, position=getattr(file, "start", 0), window_bytes=window)
+        self._walk = HeaderWalk(file, position=getattr(file, "start", 0), window_bytes=window)
 
     def __iter__(self) -> Iterator[BatchHeader | BadRange]:
         """Yield intact entries and bad ranges, in order; every byte of the file is in one of them."""
         next_offset = self.base_offset
         pending: list[BadRange] = []
-        while self._hop.position < self._hop.end:
+        while self._walk.position < self._walk.end:
             part = self._part(next_offset)
             if isinstance(part, BadRange):
                 pending.append(part)
-                self._hop.move_to(part.end)
+                self._walk.move_to(part.end)
                 continue
             yield from (bad._replace(offset_after=part.base_offset) for bad in pending)
             pending.clear()
@@ -74,14 +81,14 @@ class Scanner:
         yield from pending
 
     def _part(self, next_offset: int) -> BatchHeader | BadRange:
-        position = self._hop.position
+        position = self._walk.position
         try:
-            header = next(self._hop, None)
+            header = next(self._walk, None)
         except CorruptRecordError as error:
             return self._unframed(position, next_offset, error)
         if header is None:
             return self._tail(position, next_offset)
-        wrong, end = self._hop.checksum_error(), position + header.size
+        wrong, end = self._walk.checksum_error(), position + header.size
         if wrong is not None:
             end = self._end_of(header, end)
             return self._bad(position, end, next_offset, wrong)
@@ -102,7 +109,7 @@ class Scanner:
 
     def _end_of(self, header: BatchHeader, end: int) -> int:
         """Return where a complete entry with a wrong checksum ends, if its header gives `end`."""
-        leads_on = self._hop.at_entry(end, self.base_offset, self._last)
+        leads_on = self._walk.at_entry(end, self.base_offset, self._last)
         found = self._search(header.position + 1, end)
         if found is not None and (not leads_on or self._is_end(header, found)):
             return found
@@ -110,16 +117,16 @@ class Scanner:
 
     def _is_end(self, header: BatchHeader, end: int) -> bool:
         """Return whether a v2 batch ends there, regardless of its length field, which the checksum does not cover."""
-        return header.magic == 2 and self._hop.checksum_of(header.position + CHECKED_FROM, end) == header.crc
+        return header.magic == 2 and self._walk.checksum_of(header.position + CHECKED_FROM, end) == header.crc
 
     def _next(self, position: int) -> int:
         """Return the position of the next intact entry, or the end of the file."""
         found = self._search(position, None)
-        return self._hop.end if found is None else found
+        return self._walk.end if found is None else found
 
     def _search(self, position: int, limit: int | None) -> int | None:
-        if self._hop.search(position, self.base_offset, self._last, limit):
-            return self._hop.position
+        if self._walk.search(position, self.base_offset, self._last, limit):
+            return self._walk.position
         return None
 
     # --- what is wrong ----------------------------------------------------------------------------------------------
@@ -136,8 +143,8 @@ class Scanner:
         if self._is_zero(position):
             return self._zeros(position, next_offset)
         end = self._next(position + 1)
-        left = self._hop.end - position
-        if end < self._hop.end:
+        left = self._walk.end - position
+        if end < self._walk.end:
             message = "the entry size reaches beyond the end of the file, but intact entries follow"
             wrong = CorruptRecordError(message, field="size", rule="record set framing")
             return self._bad(position, end, next_offset, wrong)
@@ -145,15 +152,15 @@ class Scanner:
         return BadRange(position, left, "cut", next_offset, None, "size", "record set framing", message)
 
     def _zeros(self, position: int, next_offset: int) -> BadRange:
-        left = self._hop.end - position
+        left = self._walk.end - position
         message = f"{left} zero bytes follow the last entry, as in a file that was preallocated"
         return BadRange(position, left, "zeros", next_offset, None, "size", "record set framing", message)
 
     def _is_zero(self, position: int) -> bool:
         """Return whether only zeros follow, up to the end of the file."""
         step = 64
-        while position < self._hop.end:
-            data = self.file.read_exactly(position, min(step, self._hop.end - position))
+        while position < self._walk.end:
+            data = self.file.read_exactly(position, min(step, self._walk.end - position))
             if data.strip(b"\0"):
                 return False
             position += len(data)

@@ -274,7 +274,7 @@ class _Verification:
         for part in Scanner(file, segment.base_offset):
             self.meter.advance(part.size)
             if isinstance(part, BadRange):
-                self.findings.append(_damage(part, segment))
+                self.findings.append(part.finding(segment.url))
                 self.damaged.append((segment, part))
                 continue
             self.report.batches += 1
@@ -321,9 +321,3 @@ class _Verification:
             if epoch not in starts or starts[epoch] > offset:
                 message = f"leader epoch {epoch} begins at offset {offset} in the log, but not in the checkpoint"
                 yield Finding(name, None, None, offset, "leader epoch checkpoint", message)
-
-
-def _damage(bad: BadRange, segment: Segment) -> Finding:
-    after = "nothing intact follows" if bad.offset_after is None else f"offset {bad.offset_after} follows"
-    message = f"{bad.message}; offset {bad.offset_before} was expected at these {bad.size} bytes, {after}"
-    return Finding(segment.url, bad.position, bad.size, bad.offset_before, bad.rule, message, bad.field_position)

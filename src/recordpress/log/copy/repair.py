@@ -23,9 +23,9 @@ from recordpress.log._open import open_paths
 from recordpress.log._progress import Meter, ProgressCallback
 from recordpress.log._segment import Partition, Segment
 from recordpress.log.check.build_sidecars import epochs_of, producers_before, sidecar_files
-from recordpress.log.check.damage_report import ScanReport, scan_partition
 from recordpress.log.check.lost_records import LostRecords
 from recordpress.log.check.rebuild import INDEX_INTERVAL_BYTES, SidecarBuilder
+from recordpress.log.check.scan import ScanReport, scan_partition
 from recordpress.log.copy._ascending_batches import Batches
 from recordpress.log.copy._copy_log import refuse_inside, target_of
 from recordpress.log.findings import Finding

@@ -240,8 +240,4 @@ def _described(
             )
             if later:
                 fate += f", with the {later} segments after it" if later > 1 else ", with the segment after it"
-        after = "nothing intact follows" if part.offset_after is None else f"offset {part.offset_after} follows"
-        between = f"offset {part.offset_before} was expected at these {part.size} bytes, {after}"
-        message = f"{part.message}; {between}; {fate}"
-        place = (segment.url, part.position, part.size, part.offset_before)
-        yield Finding(*place, part.rule, message, part.field_position)
+        yield part.finding(segment.url, f"; {fate}")
