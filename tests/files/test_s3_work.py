@@ -365,7 +365,7 @@ def test_a_call_that_counted_as_dead_does_not_come_back(s3: S3Server, monkeypatc
 # ---- repair and reindex
 
 
-def test_salvage_from_a_store_and_to_one(s3: S3Server, tmp_path: Path) -> None:
+def test_repair_from_a_store_and_to_one(s3: S3Server, tmp_path: Path) -> None:
     batches = batches_of(50)
     damaged = bytearray(b"".join(batches))
     damaged[len(batches[0]) * 20 + 300] ^= 1

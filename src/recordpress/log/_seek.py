@@ -84,12 +84,12 @@ class SegmentSeek:
 
     def offset(self, target: int) -> BatchHeader | None:
         """Return the first batch whose last offset is at least `target`; None if `target` is after this segment."""
-        return self._hop(target).find_offset(target)
+        return self._walk_to(target).find_offset(target)
 
     def timestamp(self, target: int, start_offset: int = 0) -> RecordPlace | None:
         """Return the first record at or after `start_offset` whose timestamp is at least `target`, in ms, as Kafka's
         ListOffsets does (FileRecords.searchForTimestamp); None if this segment has no such record."""
-        walk = self._hop(max(start_offset, self._before(target)))
+        walk = self._walk_to(max(start_offset, self._before(target)))
         while header := walk.find_timestamp(target):
             for record in self._records(header):
                 if record.timestamp >= target and record.offset >= start_offset:
@@ -99,7 +99,7 @@ class SegmentSeek:
 
     # --- hints ------------------------------------------------------------------------------------------------------
 
-    def _hop(self, target: int) -> HeaderWalk:
+    def _walk_to(self, target: int) -> HeaderWalk:
         """Return a walk that begins at or before the batch with this offset."""
         index = self.index
         if index is None and target > self.base_offset and self._last_entries is not None:

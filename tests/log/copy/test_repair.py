@@ -87,7 +87,7 @@ def test_reindex_writes_what_the_broker_wrote(partition: oracle.Partition, tmp_p
 
 
 @oracle.each("partition", of_each_kind(p for p in oracle.PARTITIONS if p not in CLEAN))
-def test_salvage_of_older_logs(partition: oracle.Partition, tmp_path: Path) -> None:
+def test_repair_of_older_logs(partition: oracle.Partition, tmp_path: Path) -> None:
     source = partition.write_to(tmp_path / "source")
     report = repair(source, tmp_path / source.name)
     assert report.findings == []
@@ -255,7 +255,7 @@ def test_a_killed_repair_is_swept_by_the_next(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_of_a_copy_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recordpress.log.copy import repair as _salvage
+    from recordpress.log.copy import repair as module
 
     source = tmp_path / "a-0"
     source.mkdir()
@@ -267,8 +267,8 @@ def test_nothing_is_left_of_a_copy_that_fails(tmp_path: Path, monkeypatch: pytes
         path.write_bytes(path.read_bytes()[:-1] + b"\1")
         return size
 
-    copy = _salvage._copy_ranges
-    monkeypatch.setattr(_salvage, "_copy_ranges", changed)
+    copy = module._copy_ranges
+    monkeypatch.setattr(module, "_copy_ranges", changed)
     with pytest.raises(recordpress.CorruptRecordError):
         repair(source, tmp_path / "b-0")
     assert [path.name for path in tmp_path.iterdir()] == ["a-0"]
