@@ -17,7 +17,7 @@ from segments import read_content, transcode_segment
 from together import thinned
 
 
-def pack(data: bytes, codec: str, level: int | None, batch_bytes: int, **options: Any) -> bytes:
+def joined(data: bytes, codec: str, level: int | None, batch_bytes: int, **options: Any) -> bytes:
     """The record set with its small batches joined, however large that makes them."""
     out = bytearray()
     recompressor = RecompressThreads(codec, level, batch_bytes=batch_bytes, min_gain=None, **options)
@@ -80,12 +80,12 @@ def shallow(records: int = 1000, **header: object) -> bytes:
 
 def test_shallow_batches_are_packed() -> None:
     data = shallow(partition_leader_epoch=3)
-    packed = pack(data, "zstd", None, 10_000)
-    batches = list(recordpress.read_batches(packed))
+    copy = joined(data, "zstd", None, 10_000)
+    batches = list(recordpress.read_batches(copy))
     assert 3 <= len(batches) < 10
     assert all(batch.is_valid() and batch.compression_type == "zstd" for batch in batches)
     assert {batch.partition_leader_epoch for batch in batches} == {3}
-    assert rows(packed) == rows(data)
+    assert rows(copy) == rows(data)
     assert all(len(recordpress.recompress(batch.data, "none")) <= 10_000 for batch in batches)
 
 
@@ -103,7 +103,7 @@ def test_shallow_batches_are_packed() -> None:
 def test_batches_that_mean_something_stay_what_they_are(header: dict[str, object]) -> None:
     data = recordpress.write_records([b"value"] * 10, compression_type="gzip", **header)
     data += recordpress.write_records([b"value"] * 10, compression_type="gzip", base_offset=10, **header)
-    assert pack(data, "lz4", None, 1 << 20) == recordpress.recompress(data, "lz4")
+    assert joined(data, "lz4", None, 1 << 20) == recordpress.recompress(data, "lz4")
 
 
 def test_leader_epochs_are_borders_and_gaps_are_not() -> None:
@@ -111,12 +111,12 @@ def test_leader_epochs_are_borders_and_gaps_are_not() -> None:
         return recordpress.write_records([b"v"] * 5, base_offset=offset, partition_leader_epoch=epoch)
 
     data = batch(0, 1) + batch(5, 1) + batch(10, 2) + batch(15, 2) + batch(30, 2) + batch(35, 2)
-    packed = list(recordpress.read_batches(pack(data, "none", None, 1 << 20)))
-    assert [(b.base_offset, b.last_offset, b.partition_leader_epoch) for b in packed] == [
+    copy = list(recordpress.read_batches(joined(data, "none", None, 1 << 20)))
+    assert [(b.base_offset, b.last_offset, b.partition_leader_epoch) for b in copy] == [
         (0, 9, 1),
         (10, 39, 2),
     ]
-    assert rows(b"".join(b.data for b in packed)) == rows(data)
+    assert rows(b"".join(b.data for b in copy)) == rows(data)
 
 
 def test_header_keys_that_are_not_utf8_are_packed_as_they_are() -> None:
@@ -125,9 +125,9 @@ def test_header_keys_that_are_not_utf8_are_packed_as_they_are() -> None:
     broken = data[:at] + b"\xff\xfe" + data[at + 2 :]
     first = next(batch.size for batch in recordpress.read_batches(data))
     broken = broken[:17] + recordpress.crc32c(broken[21:first]).to_bytes(4, "big") + broken[21:]
-    packed = pack(broken, "none", None, 1 << 20)
-    assert len(list(recordpress.read_batches(packed))) == 1 and b"\xff\xfe" in packed
-    assert digest(packed) == digest(broken)
+    copy = joined(broken, "none", None, 1 << 20)
+    assert len(list(recordpress.read_batches(copy))) == 1 and b"\xff\xfe" in copy
+    assert digest(copy) == digest(broken)
 
 
 def test_a_damaged_source_leaves_nothing(tmp_path: Path) -> None:
@@ -184,28 +184,28 @@ def test_only_a_run_of_batches_that_are_all_shallow_is_packed() -> None:
             built(other, **options) + built(plain, base_offset=len(other)),
             built(plain) + built(other, base_offset=5, **options),
         ):
-            assert pack(data, "none", None, 1000) == data
+            assert joined(data, "none", None, 1000) == data
 
 
 def test_the_last_offset_is_kept_where_compaction_took_the_last_records() -> None:
     data = built([b"v"] * 3, last_offset=4) + built([b"v"] * 3, base_offset=5, last_offset=9)
-    [batch] = recordpress.read_batches(pack(data, "none", None, 1 << 20))
+    [batch] = recordpress.read_batches(joined(data, "none", None, 1 << 20))
     assert (batch.base_offset, batch.last_offset) == (0, 9) and rows(batch.data) == rows(data)
 
 
 def test_offsets_that_no_batch_can_hold_are_a_border() -> None:
     """Deltas end at 2^31 - 1; and the header of a batch may say less than its records do."""
     far = built([b"v"]) + built([b"v"], base_offset=1 << 31)
-    assert pack(far, "none", None, 1 << 20) == far
-    near = pack(built([b"v"]) + built([b"v"], base_offset=(1 << 31) - 1), "none", None, 1 << 20)
+    assert joined(far, "none", None, 1 << 20) == far
+    near = joined(built([b"v"]) + built([b"v"], base_offset=(1 << 31) - 1), "none", None, 1 << 20)
     assert [(b.base_offset, b.last_offset) for b in recordpress.read_batches(near)] == [(0, (1 << 31) - 1)]
     last = built([b"v"], base_offset=(1 << 63) - 2, last_offset=(1 << 63) - 1)
-    assert pack(last + last, "none", None, 1 << 20) == last + last
+    assert joined(last + last, "none", None, 1 << 20) == last + last
     short = bytearray(built([b"v"] * 5))
     short[23:27] = (2).to_bytes(4, "big")
     short[17:21] = recordpress.crc32c(short[21:]).to_bytes(4, "big")
     both = bytes(short) + built([b"v"], base_offset=3)
-    assert pack(both, "none", None, 1 << 20) == both
+    assert joined(both, "none", None, 1 << 20) == both
 
 
 def test_negative_timestamps_are_not_packed() -> None:
@@ -215,7 +215,7 @@ def test_negative_timestamps_are_not_packed() -> None:
 
     data = shifted(built([b"a"])) + shifted(built([b"b"], base_offset=1))
     assert [row["timestamp"] for row in rows(data)] == [-5, -5]
-    assert pack(data, "none", None, 1 << 20) == data
+    assert joined(data, "none", None, 1 << 20) == data
 
 
 def test_damage_in_a_later_run_is_told_by_its_position() -> None:
@@ -223,7 +223,7 @@ def test_damage_in_a_later_run_is_told_by_its_position() -> None:
     at = [batch.position for batch in recordpress.read_batches(bytes(data))][2]
     data[at + 65] ^= 1
     with pytest.raises(recordpress.CorruptRecordError) as caught:
-        pack(bytes(data), "zstd", None, 1 << 20)
+        joined(bytes(data), "zstd", None, 1 << 20)
     assert caught.value.position == at
 
 

@@ -16,11 +16,11 @@ ctypedef struct join_limits:
 
 
 # A batch that grows by whole batches of the source.
-ctypedef struct pack:
+ctypedef struct joined_batch:
     bint open
     open_batch batch
     int64_t most_records
-    int64_t entries         # number of source entries in the pack
+    int64_t entries         # number of source entries in the joined batch
     const uint8_t* start    # where these entries lie
     int64_t size
     uint64_t codecs         # of these entries, one bit per codec
@@ -33,15 +33,16 @@ ctypedef struct pack:
     pooled scratch          # decompressed records of the first entry
 
 
-# Whether a batch may be joined with others at all, and whether it may follow the batches in an open pack.
+# Whether a batch may be joined with others at all, and whether it may follow those in an open joined batch.
 cdef bint may_join(const rp_batch* batch) noexcept nogil
-cdef bint follows(const pack* p, const rp_batch* batch) noexcept nogil
+cdef bint follows(const joined_batch* p, const rp_batch* batch) noexcept nogil
 
-# Begins a pack without records, for batches like this one.
-cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch, const join_limits* limits) noexcept nogil
+# Begins a joined batch without records, for batches like this one.
+cdef void join_begin(joined_batch* p, const recompressor* r, const rp_batch* batch,
+                     const join_limits* limits) noexcept nogil
 
 # Takes all records of a batch, or none; `taken` is set to whether it took them.
-cdef int pack_take(pack* p, const uint8_t* entry, const rp_batch* batch, const rp_source* source, bint* taken,
+cdef int join_take(joined_batch* p, const uint8_t* entry, const rp_batch* batch, const rp_source* source, bint* taken,
                    rp_error* err) noexcept nogil
 
-cdef void pack_free(pack* p) noexcept nogil
+cdef void join_free(joined_batch* p) noexcept nogil

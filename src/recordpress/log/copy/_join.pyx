@@ -32,7 +32,7 @@ cdef bint may_join(const rp_batch* b) noexcept nogil:
     return b.producer_epoch >= 0 and b.base_sequence >= 0
 
 
-cdef bint follows(const pack* p, const rp_batch* b) noexcept nogil:
+cdef bint follows(const joined_batch* p, const rp_batch* b) noexcept nogil:
     cdef const rp_batch* first = &p.first
     if b.partition_leader_epoch != first.partition_leader_epoch:
         return False
@@ -49,7 +49,8 @@ cdef bint follows(const pack* p, const rp_batch* b) noexcept nogil:
         and b.base_sequence == rp_sequence_add(first.base_sequence, <int32_t>(b.base_offset - first.base_offset)))
 
 
-cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch, const join_limits* limits) noexcept nogil:
+cdef void join_begin(joined_batch* p, const recompressor* r, const rp_batch* batch,
+                     const join_limits* limits) noexcept nogil:
     p.entries = p.size = 0
     p.codecs = 0
     p.first = batch[0]
@@ -63,7 +64,7 @@ cdef void pack_begin(pack* p, const recompressor* r, const rp_batch* batch, cons
     batch_limit(&p.batch, <size_t>max(limits.bytes - RP_BATCH_HEADER, 0))
 
 
-cdef int pack_take(pack* p, const uint8_t* entry, const rp_batch* batch, const rp_source* source, bint* taken,
+cdef int join_take(joined_batch* p, const uint8_t* entry, const rp_batch* batch, const rp_source* source, bint* taken,
                    rp_error* err) noexcept nogil:
     cdef batch_encoder before = p.batch.encoder
     cdef size_t size = p.batch.records.size
@@ -83,7 +84,7 @@ cdef int pack_take(pack* p, const uint8_t* entry, const rp_batch* batch, const r
     return RP_OK
 
 
-cdef int take_records(pack* p, const rp_source* source, rp_error* err) noexcept nogil:
+cdef int take_records(joined_batch* p, const rp_source* source, rp_error* err) noexcept nogil:
     """Take the records; return RP_OK, or why a record cannot be in the new batch: it breaks a rule of Kafka's builders
     (a negative timestamp), has attributes, which builders write as 0, or does not fit. Under LogAppendTime the
     producer's timestamps are kept, although no reader shows them."""
@@ -102,6 +103,6 @@ cdef int take_records(pack* p, const rp_source* source, rp_error* err) noexcept 
     return RP_OK
 
 
-cdef void pack_free(pack* p) noexcept nogil:
+cdef void join_free(joined_batch* p) noexcept nogil:
     pooled_free(&p.batch.records)
     pooled_free(&p.scratch)

@@ -7,7 +7,7 @@ from recordpress._c.wire cimport rp_error
 from recordpress._threads cimport task
 from recordpress.codecs.codec cimport codec_table
 from recordpress.log.copy._change_entry_magic cimport conversion
-from recordpress.log.copy._join cimport join_limits, pack
+from recordpress.log.copy._join cimport join_limits, joined_batch
 from recordpress.log.copy._settle cimport marks
 from recordpress.record.recompress_batch cimport recompressor
 
@@ -49,7 +49,7 @@ ctypedef struct recompress_run:
     rp_error error
     pooled proof            # written entries, read again
     pooled proof_form
-    pack pack
+    joined_batch joined
     conversion conversion   # wanted: entries get this magic
 
 

@@ -24,7 +24,7 @@ from recordpress.codecs.codec cimport append, codec_at, codec_table
 from recordpress.codecs.context cimport context_acquire, context_release
 from recordpress.log.copy._change_entry_magic cimport change_entry_magic
 from recordpress.log._digest cimport canonical_records, is_control
-from recordpress.log.copy._join cimport follows, may_join, pack_begin, pack_free, pack_take
+from recordpress.log.copy._join cimport follows, join_begin, join_free, join_take, may_join
 from recordpress.log.copy._settle cimport (
     MARK_ABORTED, MARK_DROPPED, MARK_EMPTIED, MARK_NONE, append_empty, mark, mark_of, settle, settle_written,
 )
@@ -51,7 +51,7 @@ cdef void recompress_run_free(recompress_run* r) noexcept nogil:
     pooled_free(&r.form)
     pooled_free(&r.proof)
     pooled_free(&r.proof_form)
-    pack_free(&r.pack)
+    join_free(&r.joined)
     pooled_free(&r.conversion.converter.batch.records)
 
 
@@ -65,7 +65,7 @@ cdef int every_entry(recompress_run* r) noexcept nogil:
         if status != RP_OK or one_entry(r, r.data + position) != RP_OK:
             return r.error.status
         position += r.recompressor.batch.size
-    return end_pack(r)
+    return end_joined(r)
 
 
 cdef int one_entry(recompress_run* r, const uint8_t* entry) noexcept nogil:
@@ -73,7 +73,7 @@ cdef int one_entry(recompress_run* r, const uint8_t* entry) noexcept nogil:
     cdef size_t form_start = r.form.size
     cdef int64_t records = 0
     cdef rp_batch* batch = &r.recompressor.batch
-    cdef bint packed = False
+    cdef bint joined = False
     cdef content before = r.before
     cdef mark found = mark_of(&r.marks, batch)
     cdef bint settled
@@ -94,9 +94,9 @@ cdef int one_entry(recompress_run* r, const uint8_t* entry) noexcept nogil:
     r.settled += settled
     if check_codec(&r.recompressor, &r.error) != RP_OK:
         return r.error.status
-    if into_pack(r, entry, &source, form_start, found, settled, &packed) != RP_OK:
+    if into_joined(r, entry, &source, form_start, found, settled, &joined) != RP_OK:
         return r.error.status
-    return RP_OK if packed else alone(r, entry, &source, form_start, r.form.size, records, settled)
+    return RP_OK if joined else alone(r, entry, &source, form_start, r.form.size, records, settled)
 
 
 cdef int canonical_of(recompress_run* r, mark found, const rp_source* source, int64_t* records) noexcept nogil:
@@ -126,7 +126,7 @@ cdef int leave_out(recompress_run* r, const uint8_t* entry, mark found, int64_t 
     if found == MARK_DROPPED:
         return RP_OK
     cdef rp_batch empty = batch[0]
-    if end_pack(r) != RP_OK or append_empty(&empty, &r.recompressor.out, &r.error) != RP_OK:
+    if end_joined(r) != RP_OK or append_empty(&empty, &r.recompressor.out, &r.error) != RP_OK:
         return r.error.status
     count(&r.after, r.codecs, entry, &empty, 0, empty.size)
     return RP_OK
@@ -254,31 +254,31 @@ cdef int converted(recompress_run* r, const rp_source* source, size_t form_start
 
 # --- many entries to one ------------------------------------------------------------------------------------------
 
-cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* source, size_t form_start, mark found,
-                   bint settled, bint* packed) noexcept nogil:
-    """Add the entry to the open pack, or begin a new pack, if it may be joined with others."""
-    cdef pack* p = &r.pack
+cdef int into_joined(recompress_run* r, const uint8_t* entry, const rp_source* source, size_t form_start, mark found,
+                     bint settled, bint* joined) noexcept nogil:
+    """Add the entry to the open joined batch, or begin a new one, if it may be joined with others."""
+    cdef joined_batch* p = &r.joined
     cdef const rp_batch* batch = &r.recompressor.batch
     cdef bint joins = r.limits.bytes and found == MARK_NONE and may_join(batch)
     cdef bint apart  # entries between it and the previous entry were omitted
-    # its canonical forms lack the producer, so they would not prove a pack with one
+    # its canonical forms lack the producer, so they would not prove a joined batch with one
     joins = joins and not (r.marks.settles and batch.producer_id >= 0)
     if p.open and joins and r.recompressor.codec == p.batch.encoder.options.codec and follows(p, batch):
         apart = entry != p.start + p.size
-        if pack_take(p, entry, batch, source, packed, &r.error) != RP_OK:
+        if join_take(p, entry, batch, source, joined, &r.error) != RP_OK:
             return r.error.status
-        if packed[0]:
+        if joined[0]:
             p.settled |= settled or apart
             p.form_end = r.form.size
             return RP_OK
-    if end_pack(r) != RP_OK:
+    if end_joined(r) != RP_OK:
         return r.error.status
     if not joins:
         return RP_OK
-    pack_begin(p, &r.recompressor, batch, &r.limits)
-    if pack_take(p, entry, batch, source, packed, &r.error) != RP_OK:
+    join_begin(p, &r.recompressor, batch, &r.limits)
+    if join_take(p, entry, batch, source, joined, &r.error) != RP_OK:
         return r.error.status
-    p.open = packed[0]
+    p.open = joined[0]
     if p.open:
         p.start = entry
         p.form_start, p.form_end = form_start, r.form.size
@@ -289,16 +289,16 @@ cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* sou
 
 
 cdef void keep_records(recompress_run* r) noexcept nogil:
-    """Keep the records of the first entry of a pack, which may remain alone; decode later entries elsewhere."""
+    """Keep the records of the first entry of a joined batch, which may remain alone; decode later entries elsewhere."""
     cdef pooled decoded = r.recompressor.context.scratch
-    r.recompressor.context.scratch = r.pack.scratch
-    r.pack.scratch = decoded
+    r.recompressor.context.scratch = r.joined.scratch
+    r.joined.scratch = decoded
 
 
-cdef int end_pack(recompress_run* r) noexcept nogil:
-    """Write the open pack, if there is one."""
+cdef int end_joined(recompress_run* r) noexcept nogil:
+    """Write the open joined batch, if there is one."""
     cdef rp_batch at_hand = r.recompressor.batch
-    cdef pack* p = &r.pack
+    cdef joined_batch* p = &r.joined
     cdef int codec = r.recompressor.codec
     cdef int status
     if not p.open:
@@ -309,14 +309,14 @@ cdef int end_pack(recompress_run* r) noexcept nogil:
     if p.entries == 1:
         status = alone(r, p.start, &p.source, p.form_start, p.form_end, p.first.records_count, p.settled)
     else:
-        status = write_pack(r, p)
+        status = write_joined(r, p)
     if status == RP_OK:
         r.recompressor.batch = at_hand
         r.recompressor.codec = codec
     return status
 
 
-cdef int write_pack(recompress_run* r, pack* p) noexcept nogil:
+cdef int write_joined(recompress_run* r, joined_batch* p) noexcept nogil:
     cdef size_t start = r.recompressor.out.size
     cdef int64_t size
     cdef bint fits

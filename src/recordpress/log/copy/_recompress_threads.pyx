@@ -31,7 +31,7 @@ from recordpress.record.change_magic import LOST
 
 cdef enum:
     RUN_BYTES = 1 << 18      # of entries that a thread works on at a time: their records stay in its caches
-    PACKS_PER_RUN = 8        # no joined batch crosses the end of a run, so a run holds several joined batches
+    JOINED_PER_RUN = 8       # no joined batch crosses the end of a run, so a run holds several joined batches
 
 
 cdef class Run:
@@ -150,7 +150,7 @@ cdef class RecompressThreads:
         cap = integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
         self.template.recompressor.cap = <size_t>cap
         self.n_threads = <int>integer_of(threads, "threads", 1, MOST_THREADS)
-        self.run_bytes = max(<int64_t>RUN_BYTES, PACKS_PER_RUN * self.template.limits.bytes)
+        self.run_bytes = max(<int64_t>RUN_BYTES, JOINED_PER_RUN * self.template.limits.bytes)
         self.digest = RecordDigest()
         self.ahead = deque()
         self.file = file
