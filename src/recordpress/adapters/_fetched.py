@@ -4,7 +4,7 @@
 
     a client's fetch of one partition: bytes, position, aborted transactions
                                    │
-    ColumnChoice (what to decode) ─┴─► FetchedColumns.take(), until it is done ──► join(): topic, partition, one result
+    ColumnChoice (what to decode) ─┴─► FetchedColumns.take(), until it is done ──► place(): topic, partition
 """
 
 from __future__ import annotations

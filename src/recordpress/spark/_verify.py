@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from recordpress._arguments import choice
 from recordpress.log import Finding
-from recordpress.log.check.verify import verify_split
+from recordpress.log.check.verify import Check, verify_split
 from recordpress.log.splits import TaskSplits
 from recordpress.spark._codecs import Codecs
 from recordpress.spark._jobs import Paths, opened, schema_of, tasks
@@ -15,7 +15,6 @@ from recordpress.spark._run import run, table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_CHECKS = ("file", "batch", "record")
 _RESULT = schema_of(
     "topic string, partition int, file string, position long, size long, offset long, rule string, message string, "
     "fieldPosition long"
@@ -57,7 +56,7 @@ def verify(spark: SparkSession, src: Paths, check: str = "batch", *, codecs: Cod
     >>> recordpress.spark.verify(spark, "demo/logs/sessions-0", "record").count()
     0
     """
-    choice("check", check, _CHECKS)
+    choice("check", check, get_args(Check))
     log = opened(src, codecs)
     work = tasks(spark, log, whole_segments=True, with_files=True, by_state=check == "record")
     findings: dict[tuple[str | None, int | None, Finding], None] = {(None, None, one): None for one in log.skipped}

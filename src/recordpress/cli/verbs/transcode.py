@@ -20,7 +20,7 @@ from recordpress.cli._savings import print_savings
 from recordpress.codecs.choice import CodecChoice
 from recordpress.log import CopiedPartition, Estimate, Manifest
 from recordpress.log.copy.defaults import EXPIRATION_MS, JOINED_BYTES
-from recordpress.log.copy.transcode import TranscodeJob
+from recordpress.log.copy.transcode import OF_PRODUCERS, TranscodeJob
 
 _SAMPLED_WHOLE = 8 << 20  # bytes of a log that is recompressed as a whole, in half a second
 _SAMPLED = 128  # one byte in 128 is recompressed three times, in about a fiftieth of the time
@@ -74,7 +74,7 @@ _WORTHWHILE = 0.95  # share of the bytes; a judgement
 )
 @click.option(
     "--producers",
-    type=click.Choice(("keep", "settle")),
+    type=click.Choice(OF_PRODUCERS),
     default="keep",
     show_default=True,
     help="settle: remove the producer from batches that no retry can repeat, and join them across producers; omit "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import get_args
 
 import click
 
@@ -13,6 +13,7 @@ from recordpress.cli._output import print_json, say, size
 from recordpress.cli._progress import Progress
 from recordpress.codecs import CodecRegistry
 from recordpress.log import Log, VerifyReport, verify
+from recordpress.log.check.verify import Check
 
 
 @verb(
@@ -27,7 +28,7 @@ from recordpress.log import Log, VerifyReport, verify
 @paths
 @click.option(
     "--check",
-    type=click.Choice(["file", "batch", "record"]),
+    type=click.Choice(get_args(Check)),
     default="batch",
     show_default=True,
     help="file: names, sizes, indexes, checkpoints. batch: also every byte: headers, checksums, order of offsets and "
@@ -35,9 +36,7 @@ from recordpress.log import Log, VerifyReport, verify
 )
 @codec_plugins
 @as_json
-def command(
-    paths: Sources, check: Literal["file", "batch", "record"], codecs: CodecRegistry | None, as_json: bool
-) -> int:
+def command(paths: Sources, check: Check, codecs: CodecRegistry | None, as_json: bool) -> int:
     """Check whether a log is as a broker would have left it.
 
     Changes nothing. The log may be in use: an entry that is being appended may then be a finding.
