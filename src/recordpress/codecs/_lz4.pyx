@@ -287,7 +287,7 @@ cdef void lz4_row(codec* row) noexcept:
     row.id = RP_LZ4
     row.name = "lz4"
     row.has_levels = True
-    row.level_min = 1
+    row.level_min = 1                     # and level_max: Kafka's CompressionType
     row.level_max = 17
     row.level_default = LEVEL_FAST
     row.gil_kept = 1 << 14

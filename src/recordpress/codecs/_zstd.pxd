@@ -39,7 +39,7 @@ ctypedef struct zstd_stream:
 # A level with another window or strategy is packed into one int, which a row's calls accept (see ZstdParameters): the
 # low bits count the level from LEVEL_MIN, and the others are in the bits above, so that the int exceeds any level.
 cdef enum:
-    LEVEL_MIN = -131072
+    LEVEL_MIN = -131072            # and LEVEL_MAX: Kafka's CompressionType
     LEVEL_MAX = 22
     LEVEL_BITS = 18
     WINDOW_BITS = 5
