@@ -142,20 +142,25 @@ def test_python_exits_while_an_iteration_is_open():
 
 
 FORKED = """
-import os, recordpress, sys
+import os, recordpress, signal, sys
 
 pieces = recordpress.iter_columns(bytes.fromhex(sys.argv[1]), batch_bytes=1, threads=2)
 next(pieces)
 child = os.fork()
+if child:
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+else:
+    signal.alarm(int(sys.argv[2]))  # it would outlive a parent that is killed
+    status = 0
 pieces.close()
-sys.exit(child and os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+sys.exit(status)
 """
 
 
 @pytest.mark.slow
 def test_a_child_of_fork_closes_an_iteration():
     """A child of fork has none of the threads."""
-    command = [sys.executable, "-W", "ignore:.*fork:DeprecationWarning", "-c", FORKED, b"".join(BATCHES[:9]).hex()]
+    command = [sys.executable, "-W", "ignore", "-c", FORKED, b"".join(BATCHES[:9]).hex(), str(HANG // 2)]
     subprocess.run(command, check=True, timeout=HANG)
 
 
