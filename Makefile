@@ -29,8 +29,8 @@ FUZZ_SECONDS ?= 60
 FULL_FUZZ_SECONDS ?= 600
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 # All tests run on all cores; TESTS="tests/record -k header" runs some of them in one process. A test that hangs for
-# HANG_SECONDS prints where, and ends the run: no other process would begin it again. The limits that tests set come
-# first (tests/patience.py).
+# HANG_SECONDS prints its stacks and ends the run, where xdist would give it to a new worker. The limits that tests set
+# come first (tests/patience.py).
 HANG_SECONDS ?= 900
 SPREAD = $(if $(TESTS),,-n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0 \
   -o faulthandler_timeout=$(HANG_SECONDS) -o faulthandler_exit_on_timeout=true)
