@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,23 @@ def test_listings(store: Store) -> None:
     assert store.files.info(inside[1].path).size == len(DATA)
     assert store.files.name(inside[1].path) == "1.log"
     assert store.files.info(store.files.parent(inside[1].path)).is_directory
+
+
+def test_a_file_that_is_deleted_during_a_listing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a local disk, where a running broker deletes segments and other tasks rename their files."""
+    for name in "abc":
+        (tmp_path / name).write_bytes(b"")
+    scan = os.scandir
+
+    @contextmanager
+    def scanned(path: str) -> Iterator[list[os.DirEntry[str]]]:
+        with scan(path) as entries:
+            found = list(entries)
+        (tmp_path / "b").unlink()
+        yield found
+
+    monkeypatch.setattr(os, "scandir", scanned)
+    assert [info.name for info in LocalFileSystem().list(str(tmp_path))] == ["a", "c"]
 
 
 def test_a_file_that_is_created_once(store: Store) -> None:

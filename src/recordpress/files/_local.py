@@ -29,8 +29,14 @@ class LocalFileSystem(FileSystem):
         return _info(path, os.path.basename(path.rstrip(os.sep)), os.lstat(path))
 
     def list(self, path: str) -> list[FileInfo]:
+        found: list[FileInfo] = []
         with os.scandir(path) as entries:
-            found = [_info(entry.path, entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+            for entry in entries:
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:  # another process deleted or renamed it in the meantime
+                    continue
+                found.append(_info(entry.path, entry.name, status))
         return sorted(found, key=lambda info: info.name)
 
     def list_each(self, groups: Sequence[Sequence[str]]) -> Iterator[Listing]:
