@@ -337,12 +337,20 @@ def test_two_that_take_the_same_turn(job: Callable[..., Job], monkeypatch: pytes
         patch.setattr(group_of, "_listed", lambda group: [])
         for group, rest in ended:
             group.end(*rest)
-    names, create = group_of._names, group_of._create
+    names, create, left_to_join = group_of._names, group_of._create, group_of._left_to_join
+    both = Barrier(2, timeout=HANG)
+
+    def at_once(group: Any, own: Any = ()) -> list[str]:
+        """Both have done the same when they look, and do nothing before both have looked."""
+        both.wait()
+        found = left_to_join(group, own)
+        both.wait()
+        return found
+
     with monkeypatch.context() as patch, ThreadPoolExecutor() as pool:
         patch.setattr(group_of, "_names", lambda group: (*names(group)[:2], names(group)[2] | {"turn": set()}))
         patch.setattr(group_of, "_create", lambda *it: create(*it) or it[-1] == "turn")
-        sleep_by(patch, lambda _: both.wait(HANG))
-        both = Barrier(2)
+        patch.setattr(group_of, "_left_to_join", at_once)
         found = [pool.submit(group.end, *rest) for group, rest in ended]
         for message, future in zip(messages, found, strict=True):
             message.joined = future.result(HANG)
