@@ -28,6 +28,7 @@ __all__ = [
     "HeaderChecksum",
     "Headers",
     "Integer",
+    "IsolationLevel",
     "Level",
     "ShownAs",
     "Time",
@@ -70,6 +71,9 @@ BinaryType: TypeAlias = Literal["binary", "large_binary", "binary_view"]
 
 HeaderChecksum: TypeAlias = Literal["verify", "ignore"]
 """Treatment of a wrong checksum in an LZ4 frame's header in v1 and v2."""
+
+IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]
+"""Kafka's isolation.level."""
 
 ShownAs: TypeAlias = Literal["utf8", "hex", "base64", "json", "size"]
 """Encoding of keys and values as text."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from recordpress._arguments import INT32_MAX, INT64_MAX, choice, integer
 from recordpress._protocol_errors import Errors, name_of
@@ -24,15 +24,8 @@ from recordpress.broker._versions import BrokerRules
 from recordpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry
 from recordpress.codecs.table import CodecTable
 from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
-from recordpress.log.partition_read import (
-    ISOLATION_LEVELS,
-    Isolation,
-    IsolationLevel,
-    LogRead,
-    MemorySegment,
-    PartitionRead,
-    SegmentLike,
-)
+from recordpress.log.partition_read import Isolation, LogRead, MemorySegment, PartitionRead, SegmentLike
+from recordpress.typing import IsolationLevel
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -165,7 +158,7 @@ def fetch(
     version = integer(fetch_version, "fetch_version", 0, _VERSION_MAX)
     offset = integer(fetch_offset, "fetch_offset", -INT64_MAX - 1, INT64_MAX)
     settings = settings_of(broker_version, topic_config, codecs)
-    choice("isolation_level", isolation_level, ISOLATION_LEVELS)
+    choice("isolation_level", isolation_level, get_args(IsolationLevel))
     request = _Request(
         rules=settings.rules,
         fetches=fetch_rules_of(settings.rules),

@@ -14,9 +14,8 @@ from recordpress.log._batches import BatchIterator, LogBatch, count_of
 from recordpress.log._file_records import OnCorrupt
 from recordpress.log._read import LogReader, ReadOptions
 from recordpress.log._segment import Partition, with_checks
-from recordpress.log._transactions import IsolationLevel
 from recordpress.log.findings import Finding
-from recordpress.typing import BinaryType, HeaderChecksum, Time, TimestampUnit
+from recordpress.typing import BinaryType, HeaderChecksum, IsolationLevel, Time, TimestampUnit
 
 if TYPE_CHECKING:
     import pyarrow as pa

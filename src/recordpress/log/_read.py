@@ -37,9 +37,9 @@ from recordpress.log._part import SegmentPart, part_between
 from recordpress.log._part_isolation import reading_isolation
 from recordpress.log._seek import SegmentSeek
 from recordpress.log._segment import Partition, Segment, tail_findings
-from recordpress.log._transactions import ISOLATION_LEVELS, Isolation, IsolationLevel
+from recordpress.log._transactions import Isolation
 from recordpress.log.findings import DAMAGE, Finding
-from recordpress.typing import BinaryType, HeaderChecksum, Time, TimestampUnit
+from recordpress.typing import BinaryType, HeaderChecksum, IsolationLevel, Time, TimestampUnit
 
 if TYPE_CHECKING:
     from typing_extensions import CapsuleType
@@ -72,7 +72,7 @@ class ReadOptions:
     reached: Frontier | None = None  # how far earlier segments were read
 
     def __post_init__(self) -> None:
-        choice("isolation_level", self.isolation_level, ISOLATION_LEVELS)
+        choice("isolation_level", self.isolation_level, get_args(IsolationLevel))
         choice("on_corrupt", self.on_corrupt, get_args(OnCorrupt))
         for name in ("start_offset", "end_offset"):
             if (given := getattr(self, name)) is not None:

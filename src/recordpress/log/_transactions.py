@@ -21,7 +21,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import NamedTuple, Protocol
 
 from recordpress._file_names import PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
 from recordpress.errors import CorruptRecordError, RecordpressError
@@ -33,9 +33,6 @@ from recordpress.log.sidecars.producer_snapshot import read_snapshot
 from recordpress.log.sidecars.transaction_index import AbortedTxn, read_transaction_index
 from recordpress.record import control_record, read_batches
 from recordpress.record.header import BatchHeader
-
-IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]
-ISOLATION_LEVELS: tuple[IsolationLevel, ...] = get_args(IsolationLevel)
 
 
 class SegmentLike(Protocol):

@@ -23,9 +23,7 @@ from recordpress.log._file_records import FileRecords
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._seek import SegmentSeek
 from recordpress.log._transactions import (
-    ISOLATION_LEVELS as ISOLATION_LEVELS,
     Isolation as Isolation,
-    IsolationLevel as IsolationLevel,
     SegmentLike as SegmentLike,
     isolation_of,
 )

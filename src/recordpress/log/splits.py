@@ -38,7 +38,7 @@ from recordpress.log._extent import (
     is_wrapper,
     last_known_offset,
 )
-from recordpress.log._file_records import FileRecords, OnCorrupt
+from recordpress.log._file_records import FileRecords, OnCorrupt as OnCorrupt
 from recordpress.log._log_order import NEAR, Frontier, OverlapCandidates
 from recordpress.log._open import Found, merged, open_paths, open_wanted, refuse_missing
 from recordpress.log._part import EntryPlace, SegmentPart, entry_places, part_between, part_of

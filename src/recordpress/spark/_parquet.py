@@ -24,13 +24,13 @@ from recordpress.errors import ArgumentTypeError
 from recordpress.files import FileSystem, Writer
 from recordpress.log import Finding
 from recordpress.log.copy.tasks import complete_directory, refuse_taken
-from recordpress.log.partition_read import IsolationLevel
 from recordpress.log.splits import LogSplit, ReadOptions, TaskSplits, read_split
 from recordpress.spark._codecs import Codecs
 from recordpress.spark._jobs import OnCorrupt, Paths, opened, schema_of, tasks
 from recordpress.spark._run import run, table
 from recordpress.spark.options import known_columns
 from recordpress.spark.schema import arrow_schema, as_column, column_names
+from recordpress.typing import IsolationLevel
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

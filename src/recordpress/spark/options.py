@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress.codecs import CodecRegistry
@@ -26,6 +26,7 @@ from recordpress.spark._option import (
 )
 from recordpress.spark._stores import STORE_OPTIONS, Store
 from recordpress.spark.schema import CORRUPT, accepted_names, column_names
+from recordpress.typing import IsolationLevel
 
 Rows = Literal["records", "batches", "bytes"]
 Mode = Literal["FAILFAST", "DROPMALFORMED", "PERMISSIVE"]
@@ -78,9 +79,9 @@ class ReadOptions:
         True,
     )
     include_headers: bool = option("includeHeaders", flag, "Add a column of headers.", False)
-    isolation_level: Literal["read_uncommitted", "read_committed"] = option(
+    isolation_level: IsolationLevel = option(
         "isolation.level",
-        choice("read_uncommitted", "read_committed"),
+        choice(*get_args(IsolationLevel)),
         "As in Kafka's ConsumerConfig; read_committed needs rows=records. A task then begins where a "
         ".snapshot lists the open transactions, so segments without a snapshot belong to the preceding task.",
         "read_uncommitted",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -16,6 +16,7 @@ from recordpress.cli._parameters import OFFSET, SIZE, TIMESTAMP, Bounds, Integer
 from recordpress.cli._progress import Progress
 from recordpress.cli._records import FORMATS, Shown, head_of, shows_records
 from recordpress.log import Finding
+from recordpress.log.splits import OnCorrupt
 
 if TYPE_CHECKING:
     from recordpress.codecs import CodecRegistry
@@ -111,7 +112,7 @@ def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
 @isolation_level
 @click.option(
     "--on-corrupt",
-    type=click.Choice(("raise", "skip", "stop")),
+    type=click.Choice(get_args(OnCorrupt)),
     default="raise",
     show_default=True,
     help="Action on damage: raise an error, skip it, or stop reading its partition.",
