@@ -8,9 +8,11 @@ from typing import Any, SupportsIndex
 from recordpress._arguments import shown_value
 from recordpress.codecs import CodecRegistry, Dictionary, ZstdParameters
 from recordpress.codecs._registry import stored_as as stored_as
-from recordpress.codecs.table import check_codec
+from recordpress.codecs.table import CodecTable, check_codec
 from recordpress.errors import InvalidArgumentError
 from recordpress.typing import Integer, Level
+
+ZSTD_LEVELS = CodecTable().levels["zstd"]  # lowest, highest, default
 
 
 @dataclass(frozen=True)

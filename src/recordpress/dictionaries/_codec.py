@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 from recordpress._arguments import integer
 from recordpress.codecs import Dictionary, compress, decompress
-from recordpress.codecs.choice import CodecChoice
+from recordpress.codecs.choice import ZSTD_LEVELS, CodecChoice
 from recordpress.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
     from recordpress.codecs.dictionary_types import Dictionaries
     from recordpress.typing import Integer, Level
 
-_LEVEL_MIN, _LEVEL_MAX, _LEVEL = -131072, 22, 3  # zstd's levels
 _MOST = 2_147_483_647  # the largest cap that decompress accepts
 
 
@@ -70,10 +69,9 @@ class DictionaryCodec:
         decompress(b"", "zstd", dictionaries={} if dictionaries is None else dictionaries)
         self.dictionary = dictionary
         self.dictionaries = dictionaries
-        preferred = (
-            _LEVEL if level is None or isinstance(level, str) else integer(level, "level", _LEVEL_MIN, _LEVEL_MAX)
-        )
-        self.levels = (_LEVEL_MIN, _LEVEL_MAX, preferred)
+        least, most, default = ZSTD_LEVELS
+        preferred = default if level is None or isinstance(level, str) else integer(level, "level", least, most)
+        self.levels = (least, most, preferred)
 
     def compress(self, data: bytes, level: Level = None) -> bytes:
         """Compress to one frame."""

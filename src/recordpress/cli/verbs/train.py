@@ -14,8 +14,11 @@ from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, note, print_json, print_table, say, size
 from recordpress.cli._parameters import SIZE, Integer, LocalPath, Paths
 from recordpress.cli._progress import Progress
+from recordpress.codecs.choice import ZSTD_LEVELS
 from recordpress.dictionaries import DictionaryStore
 from recordpress.files import LocalFileSystem
+
+_LEAST, _MOST, _DEFAULT = ZSTD_LEVELS
 
 
 @verb(
@@ -31,7 +34,7 @@ from recordpress.files import LocalFileSystem
     "--size", metavar="SIZE", type=SIZE,
     help="Maximum size of the dictionary.  [default: a tenth of the values, at most 110KiB]",
 )  # fmt: skip
-@click.option("--level", type=Integer(-131072, 22), default=3, show_default=True, help="Level of zstd.")
+@click.option("--level", type=Integer(_LEAST, _MOST), default=_DEFAULT, show_default=True, help="Level of zstd.")
 @click.option(
     "--depth", "depths", metavar="N", multiple=True, type=Integer(1, 1_000_000), default=(1, 10, 100, 1000),
     show_default=True, help="Records per batch. Repeatable; the stored depth is always measured.",
