@@ -18,7 +18,7 @@ from recordpress.analysis._rate import Rate
 from recordpress.codecs import ZstdParameters
 from recordpress.codecs.choice import level_as_json, stored_as
 from recordpress.codecs.table import CodecTable
-from recordpress.producer.settings import LINGER_MS, batch_size_of, linger_ms_of
+from recordpress.producer.settings import LINGER_MS, MAX_REQUEST_SIZE, batch_size_of, linger_ms_of
 
 DEPTHS = (2, 10, 100)  # multiples of the stored depth, to show the effect of deeper batches
 SAVED_PER_DOUBLING = 0.05  # of the bytes, for doubled CPU time; a judgement: see above
@@ -26,7 +26,6 @@ SHALLOW = 0.9  # batches are shallow if ten times the depth takes less than this
 
 _CPU_WEIGHT = -math.log2(1 - SAVED_PER_DOUBLING)
 _SURE = 0.002  # differences in cost below this do not count: 2 % of the speed
-_MAX_REQUEST_SIZE = 1_048_576  # the producer's default of max.request.size
 _WITH_LEVEL = CodecTable().levels.keys()  # KIP-390
 
 
@@ -74,7 +73,7 @@ def choose(cells: Sequence[Cell]) -> Choice:
     cells = worthwhile if {cell.depth for cell in worthwhile} == {cell.depth for cell in cells} else cells
     shallow = min(cells, key=lambda cell: cell.depth).depth
     best, ties = _best([cell for cell in cells if cell.depth == shallow])
-    deeper = [cell for cell in cells if cell.depth > shallow and _batch_size(cell) <= _MAX_REQUEST_SIZE]
+    deeper = [cell for cell in cells if cell.depth > shallow and _batch_size(cell) <= MAX_REQUEST_SIZE]
     for depth in sorted({cell.depth for cell in deeper}):
         other, others = _best([cell for cell in deeper if cell.depth == depth])
         least, most = (cost + _CPU_WEIGHT for cost in _costs(other))  # the delay counts as much as doubled CPU time
@@ -212,7 +211,7 @@ def _warnings(choice: Choice, by_depth: Mapping[int, Size], now: Situation) -> l
         found.append(f"batches are too small to compress well; ratios by depth: {ratios}")
     if chosen.output_bytes > now.stored_bytes:
         found.append("the data stored today is smaller, but takes more CPU time")
-    if _batch_size(chosen) > _MAX_REQUEST_SIZE:
+    if _batch_size(chosen) > MAX_REQUEST_SIZE:
         found.append("the stored batches exceed the default max.request.size")
     if now.rate is None:
         found.append("linger.ms is Kafka's default: without a rate, the time to fill a batch is unknown")

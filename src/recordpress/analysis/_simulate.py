@@ -19,7 +19,7 @@ from recordpress.analysis._sample import Sample, sample_log
 from recordpress.errors import InvalidArgumentError
 from recordpress.log import Log, open_log
 from recordpress.producer import BatchAccumulator, CompressionRatioEstimator, ProduceAnswer, ProducerBatch, pack
-from recordpress.producer.settings import ESTIMATION_FACTOR
+from recordpress.producer.settings import BATCH_SIZE, ESTIMATION_FACTOR
 from recordpress.record import Record, read_batches
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Simulation:
 
 def simulate(
     path: Paths,
-    batch_size: Integer = 16384,
+    batch_size: Integer = BATCH_SIZE,
     *,
     compression_type: str = "zstd",
     level: Level = None,

@@ -1,6 +1,7 @@
 """`recordpress.analyze`, `fits` and `train`, which import their implementation on the first call."""
 
 from recordpress._version import NEWEST_KAFKA
+from recordpress.producer.settings import BATCH_SIZE, BUFFER_MEMORY, MAX_REQUEST_SIZE
 
 TYPE_CHECKING = False  # as in recordpress._lazy
 if TYPE_CHECKING:
@@ -128,9 +129,9 @@ def fits(
     *,
     compression_type: str = "none",
     level: "Level" = None,
-    batch_size: "Integer" = 16384,
-    max_request_size: "Integer" = 1048576,
-    buffer_memory: "Integer" = 33554432,
+    batch_size: "Integer" = BATCH_SIZE,
+    max_request_size: "Integer" = MAX_REQUEST_SIZE,
+    buffer_memory: "Integer" = BUFFER_MEMORY,
     topic_config: "Mapping[str, str | int | bool] | None" = None,
     broker_version: str = NEWEST_KAFKA,
     codecs: "CodecRegistry | None" = None,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from inspect import cleandoc
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args
 
 import click
 
@@ -20,6 +20,7 @@ from recordpress.cli._parameters import SIZE, Codec, Integer, Level, Paths
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.log import Log
+from recordpress.typing import IsolationLevel
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -204,11 +205,17 @@ def isolation_level(function: _Function) -> _Function:
     """Add --isolation-level."""
     return click.option(
         "--isolation-level",
-        type=click.Choice(("read_uncommitted", "read_committed")),
+        type=click.Choice(get_args(IsolationLevel)),
         default="read_uncommitted",
         show_default=True,
         help="read_committed omits records of aborted and of open transactions.",
     )(function)
+
+
+def producer_size(name: str, default: int) -> Callable[[_Function], _Function]:
+    """Add an option for a producer's setting in bytes."""
+    option = "--" + name.replace(".", "-")
+    return click.option(option, type=SIZE, default=default, show_default=True, help=f"The producer's {name}.")
 
 
 def threads(text: str) -> Callable[[_Function], _Function]:

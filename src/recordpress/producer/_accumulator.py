@@ -35,6 +35,7 @@ from recordpress.producer._batch_order import (
 from recordpress.producer._errors import ProduceError
 from recordpress.producer._filling import BatchFiller, PartitionQueue, ProducerBatch
 from recordpress.producer._metrics import ProducerMetrics
+from recordpress.producer.settings import BATCH_SIZE, MAX_REQUEST_SIZE
 
 Send = Callable[[ProducerBatch], Any]
 SendLater = Callable[[ProducerBatch], Awaitable[Any]]
@@ -127,12 +128,12 @@ class BatchAccumulator(BatchFiller):
     def __init__(
         self,
         *,
-        batch_size: int = 16384,
+        batch_size: int = BATCH_SIZE,
         compression_type: str = "none",
         level: Any = None,
         linger_ms: int = 0,
         magic: int = 2,
-        max_request_size: int = 1048576,
+        max_request_size: int = MAX_REQUEST_SIZE,
         estimator: Any = None,
         producer_id: int = -1,
         producer_epoch: int = -1,

@@ -21,6 +21,7 @@ from recordpress.record.encode cimport JAVA_RECORD_OVERHEAD, batch_options, leas
 from recordpress.record.open_batch cimport open_batch
 
 from recordpress.errors import ArgumentTypeError, ClosedError, InUseError, InvalidArgumentError
+from recordpress.producer import settings
 from recordpress.producer._errors import RecordTooLargeError
 
 cdef enum:
@@ -217,8 +218,8 @@ seal(PartitionQueue, "BatchAccumulator")
 cdef class BatchFiller:
     """Compiled part of BatchAccumulator, which runs for each record."""
 
-    def __cinit__(self, *, batch_size=16384, compression_type="none", level=None, magic=2, max_request_size=1048576,
-                  estimator=None, codecs=None, **others):
+    def __cinit__(self, *, batch_size=settings.BATCH_SIZE, compression_type="none", level=None, magic=2,
+                  max_request_size=settings.MAX_REQUEST_SIZE, estimator=None, codecs=None, **others):
         table = table_of(codecs)
         row = codec_of(table, compression_type)
         level_of(row, level)

@@ -1,10 +1,12 @@
-"""Settings with which a producer fills batches to a depth."""
+"""Kafka's defaults of a producer's settings, and settings that fill batches to a depth."""
 
 from __future__ import annotations
 
 import math
 
 BATCH_SIZE = 16384  # Kafka's default of batch.size (ProducerConfig)
+MAX_REQUEST_SIZE = 1_048_576  # Kafka's default of max.request.size
+BUFFER_MEMORY = 33_554_432  # Kafka's default of buffer.memory
 LINGER_MS = 5  # the default since Kafka 4.0 (KIP-1030)
 MAX_LINGER_MS = 1000  # chosen, not measured: few records may wait longer
 ESTIMATION_FACTOR = 1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR

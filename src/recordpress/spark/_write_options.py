@@ -11,6 +11,7 @@ from recordpress.codecs import CodecRegistry, ZstdParameters
 from recordpress.codecs.choice import CodecChoice, parse_level, stored_as
 from recordpress.codecs.table import CodecTable
 from recordpress.errors import InvalidArgumentError
+from recordpress.log.copy.defaults import BATCH_BYTES, SEGMENT_BYTES
 from recordpress.log.publish.commit_staged import Scope
 from recordpress.log.publish.staging import check_topic
 from recordpress.spark._option import (
@@ -104,7 +105,7 @@ class WriteOptions:
         number(INT32_MAX, _LEAST_BATCH),
         "Maximum size of a batch in bytes after compression. All but the last batch of a task are at least 97 % full,"
         " or have no room for one more record. A larger record gets its own batch.",
-        1048576,
+        BATCH_BYTES,
     )
     max_message_bytes: int = option(
         "max.message.bytes", number(INT32_MAX, _LEAST_BATCH), "A larger batch is rejected, as by a broker.", 1048588
@@ -115,7 +116,7 @@ class WriteOptions:
         "Maximum size of a segment in bytes. Segments smaller than 4 MiB are joined: by one task in each 256 if "
         "together they have 4 MiB, otherwise by the driver. Larger segments keep their file. Offsets have gaps between "
         "large segments and between joined segments.",
-        1 << 30,
+        SEGMENT_BYTES,
     )
     index_interval_bytes: int = option(
         "index.interval.bytes", number(INT32_MAX), "Bytes of a segment between entries of its indexes.", 4096

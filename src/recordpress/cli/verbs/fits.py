@@ -17,12 +17,14 @@ from recordpress.cli._command import (
     compression_type,
     level,
     paths,
+    producer_size,
     verb,
 )
 from recordpress.cli._findings import plural, report_reading
 from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, print_json, print_table, say, shown, size
-from recordpress.cli._parameters import SIZE, Setting
+from recordpress.cli._parameters import Setting
+from recordpress.producer.settings import BATCH_SIZE, BUFFER_MEMORY, MAX_REQUEST_SIZE
 
 _MOST_PRINTED = 10  # rejections: the JSON has more
 _ADVICE = {
@@ -44,11 +46,9 @@ _ADVICE = {
 @paths
 @compression_type("Producer codec.", "none")
 @level("Codec level")
-@click.option("--batch-size", type=SIZE, default=16384, show_default=True, help="The producer's batch.size.")
-@click.option(
-    "--max-request-size", type=SIZE, default=1048576, show_default=True, help="The producer's max.request.size."
-)
-@click.option("--buffer-memory", type=SIZE, default=33554432, show_default=True, help="The producer's buffer.memory.")
+@producer_size("batch.size", BATCH_SIZE)
+@producer_size("max.request.size", MAX_REQUEST_SIZE)
+@producer_size("buffer.memory", BUFFER_MEMORY)
 @click.option(
     "--topic-config", "-t", metavar="NAME=VALUE", multiple=True, type=Setting(),
     help="Topic setting, such as max.message.bytes or segment.bytes. Repeatable.",

@@ -14,6 +14,7 @@ from recordpress.cli._command import (
     compression_type,
     level,
     paths,
+    producer_size,
     sample_options,
     verb,
 )
@@ -21,6 +22,7 @@ from recordpress.cli._findings import report_reading
 from recordpress.cli._output import count, print_json, print_table, say, size
 from recordpress.cli._parameters import SIZE
 from recordpress.codecs import CodecRegistry
+from recordpress.producer.settings import BATCH_SIZE
 
 
 @verb(
@@ -30,7 +32,7 @@ from recordpress.codecs import CodecRegistry
      "Send several topics with one producer, under a broker's limit."),
 )  # fmt: skip
 @paths
-@click.option("--batch-size", type=SIZE, default=16384, show_default=True, help="The producer's batch.size.")
+@producer_size("batch.size", BATCH_SIZE)
 @compression_type("Producer codec.", "zstd")
 @level("Codec level")
 @click.option("--max-message-bytes", type=SIZE, help="The topics' max.message.bytes.  [default: --batch-size]")
