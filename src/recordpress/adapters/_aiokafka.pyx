@@ -11,7 +11,7 @@ from recordpress._c.wire cimport (
     RP_CODEC_MASK, RP_GZIP, RP_LOG_APPEND_TIME, RP_LZ4, RP_NONE, RP_OK, RP_SNAPPY, RP_TRANSACTIONAL, RP_ZSTD, rp_batch,
     rp_error, rp_message_read, rp_record,
 )
-from recordpress.adapters._client cimport Client, demand
+from recordpress.adapters._client cimport Client, demand, not_made
 from recordpress.adapters._entry cimport (
     BATCH, MESSAGE, Batch, Entry, LazyRecord, Message, RecordSet, messages_of, take_fields, take_headers,
 )
@@ -410,7 +410,7 @@ cdef class BatchBuilder:
 
     cdef inline DefaultRecordBatchBuilder _opened(self):
         if self._builder is None:
-            raise TypeError("BatchBuilder is not initialised")
+            raise not_made(self)
         return self._builder
 
     @cython.critical_section

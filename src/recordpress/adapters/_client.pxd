@@ -21,6 +21,14 @@ cdef class Client:
 cdef Client ready(Client client)
 
 
+cdef inline object made_already(object made):
+    return TypeError(f"{type(made).__name__} is already initialised")
+
+
+cdef inline object not_made(object made):
+    return TypeError(f"{type(made).__name__} is not initialised")
+
+
 # Raise AssertionError as the clients do, with their messages, such as `assert magic >= 2` in DefaultRecordBatchBuilder
 # (default_records.py, line 396 in aiokafka 0.14.0 and 496 in kafka-python 3.0.12). Callers and the clients' tests catch
 # AssertionError. Under `python -O` a client asserts nothing and could write invalid messages; this check still runs.

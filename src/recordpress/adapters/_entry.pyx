@@ -16,7 +16,7 @@ from recordpress._c.wire cimport (
     RP_RECORD_LENGTH, RP_TRANSACTIONAL, RP_VARINT, rp_batch_codec, rp_batch_read, rp_cursor_of, rp_cursor_ok,
     rp_entry_size, rp_fail, rp_message_next, rp_read_be32, rp_read_be64, rp_record_next, rp_source_fail,
 )
-from recordpress.adapters._client cimport demand, ready
+from recordpress.adapters._client cimport demand, made_already, not_made, ready
 from recordpress.codecs.codec cimport row_of
 from recordpress.codecs.context cimport codec_context, context_acquire, context_release
 from recordpress.codecs.table cimport kafka_codecs
@@ -120,10 +120,6 @@ cdef class Message(LazyRecord):
         return []
 
 
-cdef object made_already(object made):
-    return TypeError(f"{type(made).__name__} is already initialised")
-
-
 cdef class Entry:
 
     cdef int take(self, Client client, object data, int kind) except -1:
@@ -156,7 +152,7 @@ cdef class Entry:
 
     cdef int require_made(self) except -1:
         if self.owner is None:
-            raise TypeError(f"{type(self).__name__} is not initialised")
+            raise not_made(self)
         return 0
 
     @cython.critical_section

@@ -15,7 +15,7 @@ from recordpress._c.wire cimport (
     RP_BATCH_HEADER, RP_CODEC_MASK, RP_CONTROL, RP_LOG_APPEND_TIME, RP_LOG_OVERHEAD, RP_TRANSACTIONAL, rp_load_be16,
     rp_load_be32, rp_message_size, rp_record, rp_sequence_add, rp_varlong_size,
 )
-from recordpress.adapters._client cimport Client, demand, ready
+from recordpress.adapters._client cimport Client, demand, not_made, ready
 from recordpress.adapters._entry cimport (
     BATCH, MESSAGE, Batch, Entry, LazyRecord, Message, RecordSet, messages_of, new, take_fields, take_headers,
 )
@@ -495,7 +495,7 @@ cdef class MemoryRecordsBuilder:
 
     cdef object opened(self):
         if self.builder is None:
-            raise TypeError("MemoryRecordsBuilder is not initialised")
+            raise not_made(self)
         return self.builder
 
     @cython.critical_section

@@ -17,7 +17,7 @@ from recordpress._c.wire cimport (
     rp_load_be32, rp_message_size,
 )
 from recordpress._status cimport check
-from recordpress.adapters._client cimport ready
+from recordpress.adapters._client cimport made_already, not_made, ready
 from recordpress.codecs.codec cimport LEVEL_DEFAULT, codec as codec_row, row_of
 from recordpress.codecs.context cimport codec_context, compress_payload, context_acquire, context_release
 from recordpress.codecs.table cimport kafka_codecs
@@ -59,14 +59,6 @@ cdef int64_t size_of_fields(object key, object value, object headers) except -1:
         return size + <int64_t>encoded.size
     finally:
         pooled_free(&encoded)
-
-
-cdef object made_already(object made):
-    return TypeError(f"{type(made).__name__} is already initialised")
-
-
-cdef object not_made(object made):
-    return TypeError(f"{type(made).__name__} is not initialised")
 
 
 cdef class OpenBatch:
