@@ -31,10 +31,9 @@ TIMES_THE_USUAL, IDLE_SECONDS = 5, 300
 NOT_JUDGED = ("does not compile", "DOES NOT APPLY")
 QUICK = "not slow and not spark and not memory"  # `make test`, without Spark: a JVM for each mutant takes too long
 SLOW = "slow and not spark and not memory"
-# The first that matches a path: the C tests and the fuzz target that need no build of the modules, and the room.
+# The first that matches a path: the C tests and the fuzz targets that need no build of the modules, and the room.
 ROOMS: list[tuple[str, str, str, str]] = [
-    ("snappy_decode.h", "snappy", "snappy", "tests/codecs/test_snappy.py tests/codecs"),
-    ("snappy_encode.h", "snappy_encode", "snappy_encode", "tests/codecs/test_snappy.py tests/codecs"),
+    ("snappy.h", "snappy", "snappy snappy_encode", "tests/codecs/test_snappy.py tests/codecs"),
     ("lz4_header", "lz4", "lz4_header", "tests/codecs/test_lz4.py tests/codecs"),
     ("deflate_cut", "", "deflate_cut", "tests/producer"),
     ("crc", "crc32c", "crc32c", "tests/test_checksum.py"),
@@ -159,7 +158,7 @@ def _kill_if_idle(pid: int, ended: threading.Event) -> None:
 
 def stages(path: Path) -> Iterator[tuple[str, str, str]]:
     """The tests that judge a mutant, the quickest first: what finds it, their names, their marks."""
-    _, native, target, room = next(row for row in ROOMS if row[0] in str(path))
+    _, native, targets, room = next(row for row in ROOMS if row[0] in str(path))
     named = f"test_*{path.stem.strip('_')}*.py"
     first = sorted({test for place in room.split() for test in (mutants.ROOT / place).glob(named)})
     room = " ".join([*(str(test.relative_to(mutants.ROOT)) for test in first), room])
@@ -167,7 +166,7 @@ def stages(path: Path) -> Iterator[tuple[str, str, str]]:
     yield "make test", "tests", QUICK
     if native:
         yield "make test-all", f"tests/native -k {native}", SLOW
-    if target:
+    for target in targets.split():
         yield "make test-all", f"tests/fuzz/test_corpus.py::test_target_takes_every_input[{target}]", SLOW
     yield "make test-all", room, SLOW
 

@@ -1,7 +1,7 @@
 /* The snappy decoder against one that follows the format's description element by element, on drawn and damaged
  * blocks in buffers of exact size. */
 #include "check.h"
-#include "recordpress/snappy_decode.h"
+#include "recordpress/snappy.h"
 #include "snappy_reference.h"
 
 enum { MOST_DECODED = 1 << 12, ROUNDS = 60000 };

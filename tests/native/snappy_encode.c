@@ -1,7 +1,7 @@
 /* The snappy encoder on drawn inputs in buffers of exact size, with a table that is full of other things; read back by
  * the decoder. That its bytes are libsnappy's is asked in tests/codecs/test_snappy.py. */
 #include "check.h"
-#include "recordpress/snappy_encode.h"
+#include "recordpress/snappy.h"
 
 enum { ROUNDS = 3000, MOST = 3 * RP_SNAPPY_FRAGMENT };
 

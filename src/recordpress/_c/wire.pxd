@@ -272,14 +272,11 @@ cdef extern from "recordpress/lz4_header.h" nogil:
     int rp_lz4_header_set_hc(uint8_t*, size_t size, bint broken, rp_error*)
 
 
-cdef extern from "recordpress/snappy_decode.h" nogil:
-    size_t rp_snappy_preamble(const uint8_t*, size_t size, uint32_t* decoded)
-    bint rp_snappy_decode(const uint8_t* src, const uint8_t* src_end, uint8_t* dst, uint8_t* dst_end)
-
-
-cdef extern from "recordpress/snappy_encode.h" nogil:
+cdef extern from "recordpress/snappy.h" nogil:
     enum:
         RP_SNAPPY_TABLE
+    size_t rp_snappy_preamble(const uint8_t*, size_t size, uint32_t* decoded)
+    bint rp_snappy_decode(const uint8_t* src, const uint8_t* src_end, uint8_t* dst, uint8_t* dst_end)
     size_t rp_snappy_bound(size_t size)
     size_t rp_snappy_encode(const uint8_t* src, size_t size, uint8_t* dst, uint16_t* table)
 

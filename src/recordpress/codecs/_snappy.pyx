@@ -4,7 +4,7 @@
 
     stream   header | chunk ...     another header may come between chunks
     header   82 "SNAPPY" 00 | int32 version | int32 lowest version that can read it
-    chunk    int32 length | one raw block (snappy_decode.h)
+    chunk    int32 length | one raw block (snappy.h)
 
 Reading follows snappy-java's SnappyInputStream, rule by rule.
 """

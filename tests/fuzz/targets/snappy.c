@@ -1,7 +1,7 @@
 /* The snappy decoder beside one that follows the format's description, with the output's size right and wrong. */
 #include "../../native/snappy_reference.h"
 #include "fuzz.h"
-#include "recordpress/snappy_decode.h"
+#include "recordpress/snappy.h"
 
 enum { MOST = 1 << 13 };
 

@@ -2,7 +2,7 @@
  * input is repeated with a few bytes changed, so that it has matches at every distance. */
 #include "../../native/snappy_reference.h"
 #include "fuzz.h"
-#include "recordpress/snappy_encode.h"
+#include "recordpress/snappy.h"
 
 enum { MOST = RP_SNAPPY_FRAGMENT + (RP_SNAPPY_FRAGMENT >> 2) };
 
