@@ -1,4 +1,4 @@
-"""Find the bytes, numbers and nulls of each column in foreign Arrow arrays, to read rows from them.
+"""Find the bytes, numbers and nulls of each column in foreign Arrow arrays, to read rows. `_arrow_out` exports ours.
 
 The arrays come from outside, so everything that can be checked is checked. The interface has no sizes of buffers: an
 offset beyond the end of its data is the only error that goes unnoticed.

@@ -1,4 +1,4 @@
-"""Export of recordpress's own arrays through the Arrow C data interface (no pyarrow needed).
+"""Export of recordpress's own arrays through the Arrow C data interface (no pyarrow needed). `_arrow_in` reads others.
 
 https://arrow.apache.org/docs/format/CDataInterface.html and .../CDataInterface/PyCapsuleInterface.html
 """

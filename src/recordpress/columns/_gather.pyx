@@ -1,4 +1,4 @@
-"""One record batch under construction: pooled buffers that grow, and the gathering of an entry."""
+"""A record batch under construction: pooled buffers, and the gathering of an entry. `column_rows` does the reverse."""
 
 from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int16_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, realloc

@@ -1,4 +1,4 @@
-"""Record sets -> Arrow columns: no Python object per record, one pass per batch, pooled memory.
+"""Record sets -> Arrow columns: no object per record, one pass per batch, pooled memory. `_write` does the reverse.
 
 A window is a part of a record set whose headers were read, the entries to decode, and the results.
 

@@ -1,4 +1,4 @@
-"""write_columns: Arrow columns -> a record set.
+"""write_columns: Arrow columns -> a record set. `_read` does the reverse.
 
     capsule ─► schema ─► column_type of each column        once
     array   ─► column of each ─► ROWS rows at a time ─► set_writer

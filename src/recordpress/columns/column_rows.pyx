@@ -1,7 +1,7 @@
 """The rows of Arrow columns: records to write, here and in modules that form batches themselves.
 
 The columns are found by name, and checked. Rows are filled column by column, so that the layout is chosen once for many
-values.
+values. `_gather` does the reverse.
 """
 
 from libc.stdint cimport INT64_MAX, int64_t, uint64_t, uint8_t

@@ -1,4 +1,4 @@
-"""The records of a batch as Python objects, one at a time: key, value and headers are created when requested.
+"""A batch's records as Python objects, one at a time; key, value and headers on request. `_write_records` writes them.
 
 Keeping one record at a time costs a fraction of keeping a list of all, because the next record reuses its memory.
 """

@@ -1,4 +1,4 @@
-"""write_records: sequences of keys and values -> a record set; empty_batch: a batch without records."""
+"""write_records: keys and values -> a record set; empty_batch: a batch without records. `_records` reads records."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t
