@@ -120,7 +120,7 @@ wheels: $(STAMPS)/with-release  ## Build all wheels in wheelhouse/ (WHEELS="cp31
 release: $(STAMPS)/with-release  ## Check the requirements of a release, then tag it (RELEASE=--dry-run)
 	$(PYTHON) -m build_support.release $(RELEASE)
 
-# --- unlisted targets: steps of the targets above
+# --- unlisted targets: steps of other targets and of .ci/run, and those that CONTRIBUTING.md names
 
 demo-takes:
 	@build_support/debian.sh --count build java
@@ -162,7 +162,9 @@ clean-all: clean
 help:
 	@awk 'BEGIN { FS = ":.*?## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z0-9-]+:.*## / { split($$1, t, ":"); printf "  %-17s %s\n", t[1], $$2 }' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z0-9-]+:.*## / { split($$1, t, ":"); printf "  %-17s %s\n", t[1], $$2 } \
+	  END { if (FILENAME == "Makefile") print "\nTasks that need Maven, a broker, a server or an emulator: make -f labs.mk help" }' \
+	  $(firstword $(MAKEFILE_LIST))
 
 # --- requirements of the targets
 
