@@ -251,7 +251,7 @@ def compiled(source, python, platform, libraries, include):
         "CFLAGS": f"-I{include} {os.environ.get('CFLAGS', '')}",  # CFLAGS=-O1 to try something out
         "LDFLAGS": "-s",  # stripped
         "RECORDPRESS_PREFIX": str(libraries),
-        "RECORDPRESS_STRICT": "1",  # warnings of Cython are errors
+        "RECORDPRESS_STRICT": "1",  # warnings of Cython and the C compiler are errors
         "SETUPTOOLS_EXT_SUFFIX": f".cpython-{version}-{platform.extension}.so",
         "_PYTHON_HOST_PLATFORM": f"linux-{platform.architecture}",
     }
