@@ -28,7 +28,17 @@ def pytest_ignore_collect(collection_path):
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    return (yield from skipping())
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
+    return (yield from skipping())
+
+
+def skipping():
+    """Skip the test if what it runs imports what is not installed."""
     try:
         return (yield)
     except ModuleNotFoundError as error:
