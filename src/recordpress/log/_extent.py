@@ -19,7 +19,7 @@ from recordpress.record import Batch, read_batches, summarize_records
 from recordpress.record.header import CODEC_BITS, ENTRY_PREFIX, BatchHeader, entry_prefix
 
 _TAIL_BYTES = 1_048_588  # largest batch by default (ServerLogConfigs.MAX_MESSAGE_BYTES_DEFAULT)
-_HEADER_BYTES = 512  # to read for one header
+_HEADER_BYTES = 512  # to read for one header: reading less than a page is not cheaper
 _WRAPPER_PREFIX = ENTRY_PREFIX + 1  # with the attributes of a v0/v1 message
 _UNKNOWN = -(1 << 63)
 

@@ -60,7 +60,9 @@ _LOOK_EVERY = 0.1  # seconds between attempts to lock a local file; chosen, not 
 _LISTED_AT_ONCE = 8  # directories, whose files are held in memory; chosen, not measured
 _ENDS_AT_ONCE = 16  # partitions whose last segments are read; chosen, not measured
 _REPORTED_EVERY = 600.0  # seconds between warnings of a job that waits; chosen, not measured
-_FORGOTTEN = 24 * 3600.0  # seconds after which a job without a known process counts as ended; chosen, not measured
+# Seconds without a new file after which a job of another host counts as ended; chosen, not measured. If it still runs,
+# its commit fails: its files are gone.
+_FORGOTTEN = 24 * 3600.0
 
 
 @dataclass(frozen=True)

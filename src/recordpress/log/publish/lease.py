@@ -31,8 +31,8 @@ from recordpress.files import Background, Fence, FileInfo, FileSystem, LocalFile
 _PREFIX = ".recordpress-at-work-"
 _RENEWED = ".renewed"
 _LARGEST = 4096  # bytes to read of another call's object; ours are far smaller
-RENEWED_EVERY = 15.0  # seconds: three renewals may fail before the lease ends
-COUNTS_FOR = 60.0  # seconds after the object was written; chosen, not measured
+RENEWED_EVERY = 15.0  # seconds; chosen, not measured: few requests to a store
+COUNTS_FOR = 4 * RENEWED_EVERY  # seconds after the object was written: three renewals may fail
 _LOOK_EVERY = 2.0  # seconds between looks at another call's lease; chosen, not measured: few requests to a store
 
 
