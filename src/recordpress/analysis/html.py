@@ -89,13 +89,13 @@ def settings(facts: Mapping[str, str]) -> str:
     return f'<table class="facts">\n{rows}\n</table>'
 
 
-def size(number: float) -> str:
-    """Return a size in bytes as text that is not split between lines: ``0 B``, ``4.2 MiB``."""
+def size(number: float, space: str = "\N{NO-BREAK SPACE}") -> str:
+    """Return a size in bytes as text: ``0 B``, ``4.2 MiB``. By default, it is not split between lines."""
     power = 0
     while abs(number) >= 1024 and power < len(_UNITS) - 1:
         number /= 1024
         power += 1
-    return f"{number:.{1 if power else 0}f}\N{NO-BREAK SPACE}{_UNITS[power]}"
+    return f"{number:.{1 if power else 0}f}{space}{_UNITS[power]}"
 
 
 def percent(share: float, digits: int = 1, sign: str = "-") -> str:

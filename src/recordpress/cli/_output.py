@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _WIDEST = 60  # characters, at most, of a column before the last in a table of records; chosen
 _LEAST = 8  # characters of the last column: if fewer remain, each row becomes a block of lines
 _WIDE = 10_000  # for a table that is not on a terminal: nothing is folded or cut
@@ -353,13 +352,9 @@ def shown(value: Any) -> str:
 
 def size(number: float | None) -> str:
     """Return bytes as text: ``0 B``, ``4.2 MiB``."""
-    if number is None:
-        return "-"
-    power = 0
-    while abs(number) >= 1024 and power < len(_UNITS) - 1:
-        number /= 1024
-        power += 1
-    return f"{number:.0f} B" if power == 0 else f"{number:.1f} {_UNITS[power]}"
+    from recordpress.analysis import html
+
+    return "-" if number is None else html.size(number, " ")
 
 
 def count(number: int | None) -> str:
