@@ -22,11 +22,12 @@ enum { RP_PREFETCH = 28 << 10 };
 /* Layouts of a binary column: Arrow's binary, large_binary and binary_view. */
 enum { RP_BINARY = 0, RP_LARGE_BINARY = 1, RP_BINARY_VIEW = 2 };
 
-/* One row of a binary_view: up to 12 bytes inline, else a prefix and a place in a buffer. */
+/* One row of a binary_view: up to RP_VIEW_INLINED bytes inline, else a prefix and a place in a buffer. */
+enum { RP_VIEW_INLINED = 12 };
 typedef struct rp_view {
     int32_t size;
     union {
-        uint8_t inlined[12];
+        uint8_t inlined[RP_VIEW_INLINED];
         struct {
             uint8_t prefix[4];
             int32_t buffer;
@@ -74,11 +75,11 @@ static inline __attribute__((always_inline)) void rp_copy_padded(uint8_t *to, co
     }
 }
 
-/* Copy up to 12 bytes into a view, followed by zeros. */
+/* Copy up to RP_VIEW_INLINED bytes into a view, followed by zeros. */
 static inline __attribute__((always_inline)) void rp_copy_inlined(uint8_t *to, const uint8_t *from, unsigned size,
                                                                   const uint8_t *readable) {
-    if (RP_UNLIKELY(readable - from < 12)) {
-        memset(to, 0, 12);
+    if (RP_UNLIKELY(readable - from < RP_VIEW_INLINED)) {
+        memset(to, 0, RP_VIEW_INLINED);
         memcpy(to, from, size);
         return;
     }

@@ -293,6 +293,7 @@ cdef extern from "recordpress/columns.h" nogil:
         RP_BINARY
         RP_LARGE_BINARY
         RP_BINARY_VIEW
+        RP_VIEW_INLINED
     ctypedef struct rp_binary:
         void* rows
         uint8_t* data

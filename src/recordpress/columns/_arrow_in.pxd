@@ -4,7 +4,7 @@ from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t, int8_t, uint64_t,
 from libc.string cimport memcpy
 
 from recordpress._c.arrow cimport ArrowArray, ArrowArrayStream, ArrowSchema
-from recordpress._c.wire cimport rp_field
+from recordpress._c.wire cimport RP_VIEW_INLINED, rp_field
 
 cdef class ArrowSource:
     cdef ArrowSchema schema
@@ -105,7 +105,7 @@ cdef inline bint view_of(const column* c, const uint8_t* view, rp_field* f) noex
     buffer's number and a position in that buffer."""
     cdef int32_t buffer, start
     f.size = load_i32(view, 0)
-    if f.size <= 12:
+    if f.size <= RP_VIEW_INLINED:
         f.data = view + 4
         return f.size >= 0
     buffer, start = load_i32(view, 2), load_i32(view, 3)

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int16_t, int32_t, int64_t, int8_t, uint32_t, uint8_t
 
+from recordpress._c.wire cimport RP_VIEW_INLINED
 from recordpress.columns._arrow_out cimport array_data, chunk_data, part
 
 # How the values of an array are read. Kinds up to INT64 are numbers.
@@ -13,9 +14,6 @@ ctypedef enum value_kind:
 ctypedef struct bytes_slice:
     const uint8_t* data
     int64_t size          # -1: null
-
-cdef enum:
-    VIEW_INLINED = 12    # maximum size of a value that a binary view holds itself
 
 cdef inline bint is_valid_at(const array_data* a, int64_t i) noexcept nogil:
     cdef const uint8_t* bits = <const uint8_t*>a.buffers[0]
@@ -31,7 +29,7 @@ cdef inline bytes_slice slice_at(const array_data* a, value_kind kind, int64_t i
     if kind == BINARY_VIEW:
         view = <const int32_t*>a.buffers[1] + 4 * i
         found.size = view[0]
-        if view[0] <= VIEW_INLINED:
+        if view[0] <= RP_VIEW_INLINED:
             found.data = <const uint8_t*>(view + 1)
         else:
             found.data = <const uint8_t*>a.buffers[2 + view[2]] + view[3]

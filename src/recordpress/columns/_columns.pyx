@@ -6,6 +6,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from recordpress._arguments cimport integer_of
+from recordpress._c.wire cimport RP_VIEW_INLINED
 from recordpress._sealed cimport seal
 from recordpress.columns._arrow_out cimport (
     EVERY_COLUMN, array_capsule, array_data, chunk_drop, parts_copy, schema_capsule, stream_capsule,
@@ -82,7 +83,7 @@ cdef int64_t bytes_of(const array_data* a, value_kind kind, int64_t start, int64
     if kind == BINARY_VIEW:
         views = <const int32_t*>a.buffers[1] + 4 * start
         for i in range(rows):
-            size += views[4 * i] if views[4 * i] > VIEW_INLINED else 0
+            size += views[4 * i] if views[4 * i] > RP_VIEW_INLINED else 0
     elif kind == LARGE_BINARY:
         size += (<const int64_t*>a.buffers[1])[start + rows] - (<const int64_t*>a.buffers[1])[start]
     elif kind == BINARY or kind == STRING:

@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memset
 
 from recordpress._buffers cimport pooled, pooled_free, pooled_reserve
 from recordpress._c.wire cimport (
-    RP_BINARY_VIEW, RP_LARGE_BINARY, RP_LOG_APPEND_TIME, RP_NO_MEMORY, RP_OK, rp_batch, rp_batch_codec,
+    RP_BINARY_VIEW, RP_LARGE_BINARY, RP_LOG_APPEND_TIME, RP_NO_MEMORY, RP_OK, RP_VIEW_INLINED, rp_batch, rp_batch_codec,
     rp_batch_last_offset, rp_batch_read, rp_cursor, rp_cursor_of, rp_entry_size, rp_error, rp_fail, rp_read_be64,
     rp_read_bytes, rp_source,
 )
@@ -15,8 +15,8 @@ from recordpress.codecs.codec cimport codec_at, row_of
 from recordpress.codecs.context cimport codec_context, context_acquire, context_release
 from recordpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
 from recordpress.columns._gather cimport (
-    INLINED, binary_builder, builder, builder_free, gather, gather_header, go_back, mark, mark_of, most_used,
-    pack_views, place_views, reserve_headers, reserve_rows,
+    binary_builder, builder, builder_free, gather, gather_header, go_back, mark, mark_of, most_used, pack_views,
+    place_views, reserve_headers, reserve_rows,
 )
 from recordpress.columns._plan cimport failure, plan
 from recordpress.columns._roundtrip_loss cimport note_batch
@@ -139,7 +139,7 @@ cdef int release_buffer(chunk_data* chunk, array_data** views, int n, int64_t bu
         for i in range(n):
             for row in range(views[i].length):
                 v = <int32_t*>views[i].buffers[1] + 4 * row  # size, prefix, buffer, offset
-                if v[0] <= INLINED or v[2] != buffer - 2:
+                if v[0] <= RP_VIEW_INLINED or v[2] != buffer - 2:
                     continue
                 if copies:
                     memcpy(own.data + size, <const uint8_t*>views[i].buffers[buffer] + v[3], <size_t>v[0])

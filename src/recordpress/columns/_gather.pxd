@@ -9,10 +9,6 @@ from recordpress.columns._roundtrip_loss cimport loss
 from recordpress.columns.catalogue cimport N_COLUMNS
 
 
-cdef enum:
-    INLINED = 12  # bytes of the largest value that a view holds itself
-
-
 ctypedef struct binary_builder:
     pooled rows        # ends or views
     pooled data

@@ -6,9 +6,9 @@ from libc.string cimport memcpy, memmove, memset
 
 from recordpress._buffers cimport PADDING, pooled, pooled_free, pooled_reserve
 from recordpress._c.wire cimport (
-    RP_BINARY, RP_BINARY_VIEW, RP_IN_RECORDS, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, RP_TIMESTAMP_RANGE, rp_batch,
-    rp_binary, rp_columns, rp_cursor, rp_cursor_of, rp_error, rp_fail, rp_gather, rp_gather_messages, rp_header,
-    rp_header_read, rp_headers_of, rp_record, rp_record_next, rp_source, rp_utf8_copy,
+    RP_BINARY, RP_BINARY_VIEW, RP_IN_RECORDS, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, RP_TIMESTAMP_RANGE, RP_VIEW_INLINED,
+    rp_batch, rp_binary, rp_columns, rp_cursor, rp_cursor_of, rp_error, rp_fail, rp_gather, rp_gather_messages,
+    rp_header, rp_header_read, rp_headers_of, rp_record, rp_record_next, rp_source, rp_utf8_copy,
 )
 from recordpress.columns._plan cimport plan
 from recordpress.columns.catalogue cimport (
@@ -467,7 +467,7 @@ cdef int pack_views(const plan* p, builder* b, const rp_source* source, int64_t 
     for i in range(4 * first, 4 * b.rows, 4):  # a view has four int32: size, prefix, buffer, offset
         for k in range(n):
             v = columns[k] + i
-            if v[0] > INLINED:
+            if v[0] > RP_VIEW_INLINED:
                 memmove(to, data + v[3], <size_t>v[0])
                 v[3] = <int32_t>(to - data)
                 to += v[0]
@@ -488,7 +488,7 @@ cdef int pack_views(const plan* p, builder* b, const rp_source* source, int64_t 
         for i in range(4 * first, 4 * b.rows, 4):
             for k in range(n):
                 v = columns[k] + i
-                if v[0] > INLINED:
+                if v[0] > RP_VIEW_INLINED:
                     v[2] = <int32_t>(b.shared_view - 1)
                     v[3] += <int32_t>base
     pooled_free(&own)
