@@ -43,7 +43,7 @@ from recordpress.errors import ArgumentTypeError, InUseError, InvalidArgumentErr
 cdef enum:
     # Maximum bytes that one call of readinto requests: Linux reads no more than 2 GiB - 4 KiB at once.
     MOST_AT_ONCE = 1 << 30
-    # An entry of this size is checked before it is read whole: Kafka's default max.message.bytes is 1 MiB.
+    # An entry of this size is checked before it is read whole, as in log/_read_entry.py: Kafka's default is 1 MiB.
     LARGE_ENTRY = 1 << 24
     # An entry larger than a view divided by this is read alone. A quarter was chosen, not measured.
     LARGE_SHARE = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from recordpress.files import RandomAccessFile, walked
 from recordpress.log._header_walk import HeaderWalk
 
-LARGE_ENTRY_BYTES = 16 << 20  # Kafka's default max.message.bytes is 1 MiB
+LARGE_ENTRY_BYTES = 16 << 20  # as in columns/_iterate.pyx; Kafka's default max.message.bytes is 1 MiB
 
 
 def read_entry(file: RandomAccessFile, position: int, size: int) -> bytes:
