@@ -22,6 +22,7 @@ from recordpress.analysis._measure import uncompressed
 from recordpress.analysis._recommend import SAVED_PER_DOUBLING
 from recordpress.analysis._sample import Sample
 from recordpress.codecs import DEFAULT_DICTIONARY_SIZE, Dictionary, compress, decompress, train_values
+from recordpress.codecs.choice import DICTIONARY_SIZES
 from recordpress.columns import Columns, read_columns
 from recordpress.dictionaries import DictionaryCodec
 from recordpress.errors import CorruptRecordError, InvalidArgumentError
@@ -34,7 +35,6 @@ LEAST_RECORDS = 64  # chosen, not measured: fewer share little that a dictionary
 _CHUNKS, _LEAST_CHUNKS = 16, 4  # chosen, not measured
 _BATCHES = 4  # of the largest depth, which each chunk should hold; chosen, not measured
 _HELD_OUT_BYTES = 8 << 20  # chosen, not measured: seconds for all depths
-_LEAST_SIZE = 256  # bytes: ZDICT_DICTSIZE_MIN
 _PART = 10  # the default size of a dictionary is a tenth of its training values
 _NAME_BYTES = 1 + len(DictionaryCodec.name)  # in the header of a batch (KIP-984)
 _COLUMNS = ("timestamp", "key", "value", "headers")
@@ -254,7 +254,7 @@ def _trained(
     """Return the dictionary, and the number of values and bytes that it was trained on."""
     total = sum(chunk["value"].nbytes for chunk in seen)
     if size is None:
-        size = min(DEFAULT_DICTIONARY_SIZE, max(_LEAST_SIZE, total // _PART))
+        size = min(DEFAULT_DICTIONARY_SIZE, max(DICTIONARY_SIZES[0], total // _PART))
     share = min(1.0, SAMPLES_PER_SIZE * size / max(total, 1))
     parts = (chunk["value"].slice(0, ceil(share * chunk.num_rows)) for chunk in seen)
     values = [value for part in parts for value in part if value]

@@ -22,15 +22,13 @@ from recordpress.analysis._analyze import (
 )
 from recordpress.analysis._dictionary import DictionaryDepth, Evaluation, evaluate, held_out_bytes
 from recordpress.codecs import CodecRegistry, Dictionary
-from recordpress.codecs.choice import ZSTD_LEVELS
+from recordpress.codecs.choice import DICTIONARY_IDS, DICTIONARY_SIZES, ZSTD_LEVELS
 from recordpress.codecs.table import codecs_given
 from recordpress.errors import ArgumentTypeError
 from recordpress.log import Finding, Progress
 from recordpress.typing import Integer
 
 _MOST_DEPTH = 1_000_000  # records of a batch: far more than producers send
-_LEAST_SIZE, _MOST_SIZE = 256, 64 << 20  # bytes: ZDICT_DICTSIZE_MIN, and the maximum of Dictionary
-_LEAST_ID, _MOST_ID = 1 << 15, (1 << 31) - 1
 
 
 @dataclass(frozen=True)
@@ -106,11 +104,11 @@ def train_on_log(
     if not isinstance(depths, list | tuple | range):
         raise ArgumentTypeError(f"depths must be a list of ints, not {type(depths).__name__}", field="depths")
     wanted = [integer(depth, "depths", 1, _MOST_DEPTH) for depth in depths]
-    most = None if size is None else integer(size, "size", _LEAST_SIZE, _MOST_SIZE)
+    most = None if size is None else integer(size, "size", *DICTIONARY_SIZES)
     level = integer(level, "level", *ZSTD_LEVELS[:2])
     limit = integer(sample_bytes, "sample_bytes", LEAST_SAMPLE, MOST_SAMPLE)
     number = integer(seed, "seed", 0, INT64_MAX)
-    id = None if dictionary_id is None else integer(dictionary_id, "dictionary_id", _LEAST_ID, _MOST_ID)
+    id = None if dictionary_id is None else integer(dictionary_id, "dictionary_id", *DICTIONARY_IDS)
     codecs_given(codecs)
     checked_progress(progress)
 

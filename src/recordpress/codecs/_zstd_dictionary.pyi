@@ -5,6 +5,8 @@ from typing_extensions import Buffer, disjoint_base
 
 from recordpress.typing import Integer
 
+DICTIONARY_SIZES: tuple[int, int]
+DICTIONARY_IDS: tuple[int, int]
 DEFAULT_DICTIONARY_SIZE: int
 """Default size of a dictionary, as on the zstd command line: 110 KiB."""
 

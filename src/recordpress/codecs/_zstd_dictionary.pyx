@@ -37,6 +37,7 @@ from recordpress.codecs.codec cimport codec, codec_stream, codec_unit, level_or_
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
 DEFAULT_DICTIONARY_SIZE = DEFAULT_SIZE
+DICTIONARY_SIZES, DICTIONARY_IDS = (LEAST_SIZE, MOST), (ID_MIN, ID_MAX)  # lowest, highest
 
 cdef enum:
     MAGIC = 0xEC30A437

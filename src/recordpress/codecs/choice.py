@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 from recordpress._arguments import shown_value
 from recordpress.codecs import CodecRegistry, Dictionary, ZstdParameters
 from recordpress.codecs._registry import stored_as as stored_as
+from recordpress.codecs._zstd_dictionary import DICTIONARY_IDS as DICTIONARY_IDS, DICTIONARY_SIZES as DICTIONARY_SIZES
 from recordpress.codecs.table import CodecTable, check_codec
 from recordpress.errors import InvalidArgumentError
 from recordpress.typing import Integer, Level

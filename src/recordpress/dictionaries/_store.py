@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from recordpress._arguments import integer
 from recordpress._file_names import printable, refuse_url
 from recordpress.codecs import Dictionary
+from recordpress.codecs.choice import DICTIONARY_SIZES
 from recordpress.errors import CorruptRecordError, InvalidArgumentError, NotFoundError
 from recordpress.files import LocalFileSystem, sync_directory, text_of
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from recordpress.typing import Integer
 
 _NAME = re.compile(r"([1-9][0-9]{0,9})\.([0-9a-f]{64})\.zdict")
-_MOST_BYTES = 64 << 20  # the limit of Dictionary
 _MOST_ID = (1 << 32) - 1  # ids are uint32 (RFC 8878)
 _SETTLED_NS = 2_000_000_000  # a directory that changed more recently may change again within the same time stamp
 
@@ -133,8 +133,8 @@ class DictionaryStore(Mapping[int, Dictionary]):
 
     def _read(self, path: str, id: int, digest: str) -> Dictionary:
         with self._files.open(path) as file:
-            if file.size > _MOST_BYTES:
-                raise self._damaged(path, f"{file.size} bytes; a dictionary has at most {_MOST_BYTES}")
+            if file.size > DICTIONARY_SIZES[1]:
+                raise self._damaged(path, f"{file.size} bytes; a dictionary has at most {DICTIONARY_SIZES[1]}")
             data = file.read_exactly(0, file.size)
         if sha256(data).hexdigest() != digest:
             raise self._damaged(path, "its SHA-256 differs from the one in its name")

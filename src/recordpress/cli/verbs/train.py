@@ -14,7 +14,7 @@ from recordpress.cli._outcome import CLEAN, FINDINGS
 from recordpress.cli._output import count, note, print_json, print_table, say, size
 from recordpress.cli._parameters import SIZE, Integer, LocalPath, Paths
 from recordpress.cli._progress import Progress
-from recordpress.codecs.choice import ZSTD_LEVELS
+from recordpress.codecs.choice import DICTIONARY_IDS, ZSTD_LEVELS
 from recordpress.dictionaries import DictionaryStore
 from recordpress.files import LocalFileSystem
 
@@ -41,7 +41,7 @@ _LEAST, _MOST, _DEFAULT = ZSTD_LEVELS
 )  # fmt: skip
 @sample_options
 @click.option(
-    "--id", "dictionary_id", metavar="ID", type=Integer(1 << 15, (1 << 31) - 1),
+    "--id", "dictionary_id", metavar="ID", type=Integer(*DICTIONARY_IDS),
     help="Dictionary id.  [default: derived from its content]",
 )  # fmt: skip
 @click.option("--store", metavar="DIRECTORY", type=Paths(), help="Directory to which to add the dictionary.")
