@@ -25,7 +25,12 @@ from recordpress.columns._arrow_out import Field
 from recordpress.columns._by_value import compress_values, crc32c_values, decompress_values
 from recordpress.columns._columns import Column, Columns
 from recordpress.columns._iterate import ColumnsIterator, iter_columns
-from recordpress.columns._lines import dump_lines as dump_lines, json_lines as json_lines, write_lines as write_lines
+from recordpress.columns._lines import (
+    DUMPED as DUMPED,
+    dump_lines as dump_lines,
+    json_lines as json_lines,
+    write_lines as write_lines,
+)
 from recordpress.columns._match import matching_rows as matching_rows
 from recordpress.columns._read import read_columns
 from recordpress.columns._result_stream import (

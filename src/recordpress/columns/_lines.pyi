@@ -6,6 +6,8 @@ from typing_extensions import disjoint_base
 from recordpress.columns._columns import Columns
 from recordpress.typing import ShownAs
 
+DUMPED: tuple[str, ...]
+
 @disjoint_base
 class Lines:
     def __new__(cls, kind: str, values: ShownAs) -> Lines: ...

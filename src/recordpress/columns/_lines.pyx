@@ -260,7 +260,7 @@ cdef int csv_line(writer* w, const part* p, int64_t i) noexcept nogil:
 cdef enum:
     D_OFFSET, D_TIMESTAMP, D_TIMESTAMP_TYPE, D_KEY, D_VALUE, D_HEADERS, D_SEQUENCE
 
-_DUMPED = ("offset", "timestamp", "timestampType", "key", "value", "headers", "sequence")
+DUMPED = ("offset", "timestamp", "timestampType", "key", "value", "headers", "sequence")
 
 
 cdef int put_dumped_type(pooled* out, int64_t timestamp_type) noexcept nogil:
@@ -383,7 +383,7 @@ cdef class Lines:
         cdef int64_t i
         cdef bytes text
         numbers = {field.name: number for number, field in enumerate(columns._fields)}
-        names = list(_DUMPED) if self.kind == "dump" else columns.column_names
+        names = list(DUMPED) if self.kind == "dump" else columns.column_names
         self.stop()
         self.before = self._before(names)
         w.n_columns = len(names)
@@ -438,7 +438,7 @@ def dump_lines(columns, *, metadata=True, contents=True, values="utf8"):
     batches."""
     cdef Lines lines = Lines("dump", values)
     cdef Columns rows = checked(columns)
-    missing = [name for name in _DUMPED if name not in rows.column_names]
+    missing = [name for name in DUMPED if name not in rows.column_names]
     if missing:
         raise InvalidArgumentError(f"columns must have {', '.join(missing)}", field="columns")
     lines.w.metadata, lines.w.contents = flag_of(metadata, "metadata"), flag_of(contents, "contents")

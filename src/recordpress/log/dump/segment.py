@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from recordpress.codecs import decompress
-from recordpress.columns import dump_lines, read_columns
+from recordpress.columns import DUMPED, dump_lines, read_columns
 from recordpress.errors import RecordpressError
 from recordpress.files import located
 from recordpress.log._segment import Segment
@@ -26,8 +26,6 @@ from recordpress.record import Batch, Record, control_record, read_batches
 if TYPE_CHECKING:
     from recordpress.columns import Columns
     from recordpress.typing import ShownAs
-
-_COLUMNS = ("offset", "timestamp", "timestampType", "key", "value", "headers", "sequence")
 
 
 class DumpOptions(NamedTuple):
@@ -156,7 +154,7 @@ class SegmentDump:
     def _rows(self, chunk: memoryview) -> Columns | None:
         """Return the records of the chunk as columns; None if a batch is damaged."""
         try:
-            return read_columns(chunk, _COLUMNS, check_crcs=False, codecs=self.segment.codecs)
+            return read_columns(chunk, DUMPED, check_crcs=False, codecs=self.segment.codecs)
         except RecordpressError:
             return None
 
@@ -172,7 +170,7 @@ class SegmentDump:
             return b"".join(self._decoded_lines(batch))
         if rows is None:
             with located(batch.position):
-                rows = read_columns(batch.data, _COLUMNS, check_crcs=False, codecs=self.segment.codecs)
+                rows = read_columns(batch.data, DUMPED, check_crcs=False, codecs=self.segment.codecs)
         if batch.magic < 2 and not options.skip_record_metadata:
             return b"".join(self._legacy_lines(batch, rows))
         metadata = not options.skip_record_metadata
