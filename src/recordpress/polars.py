@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from recordpress.codecs import CodecRegistry
+from recordpress.columns.catalogue import DEFAULT
 from recordpress.log import Partition, open_log
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from recordpress.log import Log
 
 _PLACES = ("topic", "partition")
-_RECORDS = ("offset", "timestamp", "timestampType", "key", "value", "headers")
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 # The operator of a comparison with its sides exchanged.
 _EXCHANGED = {"Gt": "Lt", "GtEq": "LtEq", "Lt": "Gt", "LtEq": "GtEq", "Eq": "Eq"}
@@ -78,7 +78,7 @@ def scan_log(
     from polars.io.plugins import register_io_source
 
     log = open_log(path, filesystem=filesystem, codecs=codecs)
-    names = list(columns) if columns is not None else [*_PLACES, *_RECORDS]
+    names = list(columns) if columns is not None else [*_PLACES, *DEFAULT]
     schema = _frame_of(log.select(lambda partition: False), names, options).schema
 
     def source(

@@ -12,6 +12,7 @@ import click
 from recordpress.cli._output import StreamTable, moment, size, write
 from recordpress.cli._parameters import Names
 from recordpress.columns import Columns, json_lines, stream_of, with_constants, write_lines
+from recordpress.columns.catalogue import DEFAULT, NAMES
 
 if TYPE_CHECKING:
     from recordpress.typing import ShownAs
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 PLACES = ("topic", "partition")
-RECORD = ("offset", "timestamp", "timestampType", "key", "value", "headers")
 FORMATS = ("table", "json", "jsonl", "csv", "arrow", "parquet")
 VALUES = ("utf8", "hex", "base64", "json")
 _SPACES = dict.fromkeys(map(ord, "\t\r\n"))
@@ -29,8 +29,6 @@ _BINARY_FORMATS = ("arrow", "parquet")
 
 def column_names() -> tuple[str, ...]:
     """Return the names that --columns accepts."""
-    from recordpress.columns.catalogue import NAMES
-
     return (*PLACES, *NAMES)
 
 
@@ -89,7 +87,7 @@ class Shown:
     def _default(self) -> tuple[str, ...]:
         if self.format == "table":
             return (*PLACES, "offset", "timestamp", "key", "value")
-        return (*PLACES, *RECORD)
+        return (*PLACES, *DEFAULT)
 
     def print(self, results: Iterable[Columns], schema: Any, threads: int = 1) -> None:
         """Print results as they arrive."""
