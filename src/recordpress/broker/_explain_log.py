@@ -27,11 +27,12 @@ from recordpress.files import buffered, located
 from recordpress.log import FileRecords, Finding as LogFinding, Log, Partition, Progress, Segment
 from recordpress.log.findings import DAMAGE
 from recordpress.record import Batch, read_batches
+from recordpress.record.header import CODEC_BITS, LOG_APPEND_TIME, TRANSACTIONAL
 
 OPENED_BYTES = 64 << 20  # of each kind of batch: one or two seconds of work
 OPENED_BATCHES = 10_000  # small batches cost by number, not by size
 OPENED_THEN = 64  # one of this many later batches is opened; chosen, not measured
-_OF_A_KIND = 0x07 | 0x08 | 0x10  # attribute bits: codec, LogAppendTime, transactional
+_OF_A_KIND = CODEC_BITS | LOG_APPEND_TIME | TRANSACTIONAL
 _PROGRESS_BYTES = 1 << 20  # between two reports; chosen, not measured
 
 ProgressCallback = Callable[[Progress], object]

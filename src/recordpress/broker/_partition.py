@@ -25,7 +25,7 @@ from recordpress.broker._validator import StoredSet, Validation, validate_record
 from recordpress.broker._verdict import Relation, Verdict, accepted, refused
 from recordpress.broker._versions import MessageSets
 from recordpress.errors import ArgumentTypeError
-from recordpress.record.header import LOG_OVERHEAD, BatchHeader, entry_prefix
+from recordpress.record.header import LOG_APPEND_TIME, LOG_OVERHEAD, BatchHeader, entry_prefix
 from recordpress.typing import Integer, Time
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _ZSTD = CODEC_IDS["zstd"]
 _NEWEST_MAGIC = 2  # since Kafka 0.11 (KIP-98)
 _TELLS_OF_RECORDS = 8  # from this Produce version (KIP-467)
-_LOG_APPEND_TIME = 0x08  # attribute bit
 _VERSION_MAX = 2**15 - 1  # of an int16
 
 
@@ -267,13 +266,13 @@ class Partition:
             return "kept", []
         if self.config.log_append_time and stored.magic > 0:
             reasons.append(Reason.LOG_APPEND_TIME)
-        elif sent.magic > 0 and sent.attributes & _LOG_APPEND_TIME:
+        elif sent.magic > 0 and sent.attributes & LOG_APPEND_TIME:
             reasons.append(Reason.TIMESTAMP_TYPE)
         if is_rebuilt:
             return "rebuilt", reasons
         if not self.config.log_append_time and sent.max_timestamp != stored.max_timestamp:
             reasons.append(Reason.MAX_TIMESTAMP)
-        if (sent.attributes ^ stored.attributes) & ~_LOG_APPEND_TIME:
+        if (sent.attributes ^ stored.attributes) & ~LOG_APPEND_TIME:
             reasons.append(Reason.ATTRIBUTE_BITS)
         return "header rewritten", reasons or [Reason.TIMESTAMP_TYPE]  # of a message after the first
 

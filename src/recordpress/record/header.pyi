@@ -3,6 +3,8 @@ from typing import Any, Never
 from typing_extensions import Buffer, disjoint_base
 
 CODEC_BITS: int
+LOG_APPEND_TIME: int
+TRANSACTIONAL: int
 LOG_OVERHEAD: int
 ENTRY_PREFIX: int
 MAGIC_AT: int

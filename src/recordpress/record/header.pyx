@@ -7,10 +7,10 @@ from recordpress._arguments cimport integer_of
 from recordpress._buffers cimport InputView
 from recordpress._c.wire cimport (
     RP_ATTRIBUTES_OFFSET, RP_BATCH_HEADER, RP_CODEC_MASK, RP_CONTROL, RP_CRC_OFFSET, RP_CUT_ENTRY, RP_DELETE_HORIZON,
-    RP_END, RP_ENTRY_PREFIX, RP_LOG_OVERHEAD, RP_MAGIC_OFFSET, RP_MIN_ENTRY_SIZE, RP_PRODUCER_EPOCH_OFFSET,
-    RP_TRANSACTIONAL, rp_batch, rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_batch_timestamp_type,
-    rp_batch_write, rp_cursor, rp_cursor_of, rp_error, rp_fail, rp_read_be32, rp_read_be64, rp_read_bytes,
-    rp_sequence_add, rp_store_be32,
+    RP_END, RP_ENTRY_PREFIX, RP_LOG_APPEND_TIME, RP_LOG_OVERHEAD, RP_MAGIC_OFFSET, RP_MIN_ENTRY_SIZE,
+    RP_PRODUCER_EPOCH_OFFSET, RP_TRANSACTIONAL, rp_batch, rp_batch_codec, rp_batch_last_offset, rp_batch_next,
+    rp_batch_timestamp_type, rp_batch_write, rp_cursor, rp_cursor_of, rp_error, rp_fail, rp_read_be32, rp_read_be64,
+    rp_read_bytes, rp_sequence_add, rp_store_be32,
 )
 from recordpress._status cimport check, place, place_at
 from recordpress.checksum cimport crc32c_update
@@ -18,7 +18,7 @@ from recordpress.checksum cimport crc32c_update
 from recordpress.errors import ArgumentTypeError
 
 # Constants of batch_header.h, for modules in Python.
-CODEC_BITS = RP_CODEC_MASK  # of the attributes
+CODEC_BITS, LOG_APPEND_TIME, TRANSACTIONAL = RP_CODEC_MASK, RP_LOG_APPEND_TIME, RP_TRANSACTIONAL  # of the attributes
 LOG_OVERHEAD, ENTRY_PREFIX, MAGIC_AT = RP_LOG_OVERHEAD, RP_ENTRY_PREFIX, RP_MAGIC_OFFSET  # of every entry
 MIN_ENTRY_SIZE, HEADER_SIZE = RP_MIN_ENTRY_SIZE, RP_BATCH_HEADER
 CHECKED_FROM = RP_ATTRIBUTES_OFFSET  # what the checksum of magic 2 covers, to the end of the batch
