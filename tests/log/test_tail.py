@@ -160,7 +160,7 @@ def test_a_later_entry_across_the_border_of_two_steps(path: Path, monkeypatch: p
     data = b"".join([*entries[:10], with_length(entries[10], 1 << 20), entries[11]])
     at = sum(map(len, entries[:11]))
     for step in (512, 600, 1000):
-        monkeypatch.setattr(_trailing_bytes, "_STEP", step)
+        monkeypatch.setattr(_trailing_bytes, "READ_BYTES", step)
         assert f"begins at byte {at}" in str(damage(path, data))
 
 
@@ -223,7 +223,7 @@ def test_zeros_after_the_last_entry(zeros: int, path: Path, monkeypatch: pytest.
     """A file that was preallocated, after an unclean stop."""
     data = b"".join(batches())
     for step in (8 << 20, 100):
-        monkeypatch.setattr(_trailing_bytes, "_STEP", step)
+        monkeypatch.setattr(_trailing_bytes, "READ_BYTES", step)
         assert ending(path, data + bytes(zeros)) == (len(data), zeros, "zeros")
         assert ending(path, bytes(zeros)) == (0, zeros, "zeros")
         assert f"{zeros} zero bytes follow" in str(damage(path, data + bytes(zeros), complete=True))

@@ -20,6 +20,7 @@ from recordpress.files._buffered import Buffered as Buffered, buffered as buffer
 from recordpress.files._errors import located as located, move_positions as move_positions, named as named
 from recordpress.files._interface import (
     LISTS_AT_ONCE as LISTS_AT_ONCE,
+    READ_BYTES as READ_BYTES,
     Fence as Fence,
     FileInfo,
     FileSystem,

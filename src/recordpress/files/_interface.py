@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 LISTS_AT_ONCE = 16  # concurrent calls of a store; chosen, not measured
+READ_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 

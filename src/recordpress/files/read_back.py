@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from recordpress.checksum import crc32c
 from recordpress.errors import CorruptRecordError
-from recordpress.files._interface import FileSystem, RandomAccessFile, Writer
+from recordpress.files._interface import READ_BYTES, FileSystem, RandomAccessFile, Writer
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 Look: TypeAlias = Callable[[RandomAccessFile], None]
 
 COPY_RULE = "verification of the copy"
-_CHUNK_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 
 
 class ReadBack(RandomAccessFile):
@@ -29,7 +28,7 @@ class ReadBack(RandomAccessFile):
         self._file = file
         self._checksum = 0
         self._begin = self._end = 0  # positions of the bytes in memory
-        self._block = bytearray(min(_CHUNK_BYTES, file.size))
+        self._block = bytearray(min(READ_BYTES, file.size))
 
     def read_at(self, position: int, length: int) -> bytes:
         data = bytearray(max(min(length, self.size - position), 0))
@@ -54,7 +53,7 @@ class ReadBack(RandomAccessFile):
     def _read_on(self, position: int) -> None:
         """Read the next chunk, and keep the bytes in memory that begin at `position`."""
         kept = self._block[max(position - self._begin, 0) : self._end - self._begin]
-        wanted = min(_CHUNK_BYTES, self.size - self._end)
+        wanted = min(READ_BYTES, self.size - self._end)
         if len(self._block) < len(kept) + wanted:
             self._block = bytearray(len(kept) + wanted)
         view = memoryview(self._block)

@@ -24,14 +24,12 @@ from typing import Literal, TypeAlias
 
 from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress.errors import CorruptRecordError
-from recordpress.files import RandomAccessFile
+from recordpress.files import READ_BYTES, RandomAccessFile
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.record.header import MIN_ENTRY_SIZE
 
 Tail: TypeAlias = Literal["", "cut", "zeros"]
 
-
-_STEP = 8 << 20  # of one read: large enough to hide its fixed costs
 _LARGEST_CUT = 104857600  # default of a broker's socket.request.max.bytes
 
 
@@ -48,7 +46,7 @@ def tail_of(file: RandomAccessFile, position: int, size: int, next_offset: int |
         raise _damage(what, position)
     if is_zero:
         return "zeros"
-    _refuse_damage(HeaderWalk(file, position=position, end=size, window_bytes=_STEP), next_offset)
+    _refuse_damage(HeaderWalk(file, position=position, end=size, window_bytes=READ_BYTES), next_offset)
     return "cut"
 
 
@@ -76,4 +74,5 @@ def _damage(message: str, position: int) -> CorruptRecordError:
 
 
 def _is_zero(file: RandomAccessFile, position: int, size: int) -> bool:
-    return not any(file.read_exactly(at, min(_STEP, size - at)).strip(b"\0") for at in range(position, size, _STEP))
+    steps = range(position, size, READ_BYTES)
+    return not any(file.read_exactly(at, min(READ_BYTES, size - at)).strip(b"\0") for at in steps)

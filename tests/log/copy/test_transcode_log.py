@@ -136,7 +136,7 @@ def test_without_a_join_no_byte_changes(codec: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("read_back_bytes", [100, 5000, 8 << 20])
 def test_a_copy_is_read_back_once(read_back_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For its checksum and for its indexes, which are those that reindex makes."""
-    monkeypatch.setattr(read_back, "_CHUNK_BYTES", read_back_bytes)
+    monkeypatch.setattr(read_back, "READ_BYTES", read_back_bytes)
     source, read = tmp_path / "t-0", [0]
     source.mkdir()
     (source / f"{0:020d}.log").write_bytes(segment(0, 100))

@@ -13,11 +13,10 @@ from recordpress._file_names import (
     TIME_INDEX_FILE_SUFFIX,
 )
 from recordpress.errors import CorruptRecordError, RecordpressError
-from recordpress.files import FileSystem, RandomAccessFile
+from recordpress.files import READ_BYTES, FileSystem, RandomAccessFile
 from recordpress.log._file_records import FileRecords
 from recordpress.log._progress import Meter
 from recordpress.log._segment import Partition, Segment
-from recordpress.log.check.damage_walk import WINDOW_BYTES
 from recordpress.log.check.order import OrderCheck
 from recordpress.log.check.rebuild import SidecarBuilder, marker_of
 from recordpress.log.sidecars.checkpoints import EpochEntry, leader_epochs_bytes, read_leader_epochs
@@ -40,7 +39,7 @@ def sidecar_files(
         next_offset = max(next_offset, segment.base_offset)
         builder.begin(segment.base_offset)
         with segment.records() as file:
-            walk = file.headers(window_bytes=WINDOW_BYTES if check_crcs and not file.file.is_remote else None)
+            walk = file.headers(window_bytes=READ_BYTES if check_crcs and not file.file.is_remote else None)
             for header in file.walk(walk):
                 if check_crcs and (error := walk.checksum_error()):
                     raise error

@@ -19,13 +19,12 @@ from typing import Any, Literal, NamedTuple
 
 from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress.errors import CorruptRecordError, RecordpressError
-from recordpress.files import WALK_BYTES
+from recordpress.files import READ_BYTES, WALK_BYTES
 from recordpress.log._header_walk import HeaderWalk
 from recordpress.log.check.rebuild import marker_of
 from recordpress.log.findings import Finding
 from recordpress.record.header import CHECKED_FROM, BatchHeader
 
-WINDOW_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 OFFSETS_RULE = "segment offsets"
 _BIGGEST_STEP = 1 << 20  # bytes of one read, in a search whose reads double; chosen, not measured
 
@@ -61,7 +60,7 @@ class Scanner:
         self.file = file
         self.base_offset = base_offset
         self._last = min(base_offset + INT32_MAX, INT64_MAX)
-        window = WALK_BYTES if getattr(file, "is_remote", False) else WINDOW_BYTES
+        window = WALK_BYTES if getattr(file, "is_remote", False) else READ_BYTES
         self._walk = HeaderWalk(file, position=getattr(file, "start", 0), window_bytes=window)
 
     def __iter__(self) -> Iterator[BatchHeader | BadRange]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordpress.checksum import crc32c
 from recordpress.errors import CorruptRecordError, RecordpressError
-from recordpress.files import FileSystem
+from recordpress.files import READ_BYTES, FileSystem
 from recordpress.files.read_back import COPY_RULE
 from recordpress.log.copy._copy_log import CopyTask, refuse_changed, segment_name
 from recordpress.log.copy.manifest import QuarantinedSegment, SourceFile
@@ -12,7 +12,6 @@ from recordpress.log.findings import Finding
 
 # Brokers load ``.log`` files, delete ``.deleted``, ``.cleaned`` and ``.swap`` (LogLoader), and ignore everything else.
 QUARANTINED_SUFFIX = ".quarantined"
-_READ_BYTES = 8 << 20  # size of one read: large enough to hide its fixed costs
 # "KIP-110": messages of v0 and v1 cannot have the wanted codec
 _NOT_OF_THE_SOURCE = (COPY_RULE, "file size", "KIP-110")
 
@@ -32,7 +31,7 @@ def quarantine_segment(task: CopyTask, files: FileSystem, finding: Finding) -> Q
     checksum = position = 0
     with task.segment.open() as file, files.create(files.join(task.directory, name)) as writer:
         while position < file.size:
-            data = file.read_exactly(position, min(_READ_BYTES, file.size - position))
+            data = file.read_exactly(position, min(READ_BYTES, file.size - position))
             checksum = crc32c(data, checksum)
             writer.write(data)
             position += len(data)

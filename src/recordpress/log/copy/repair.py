@@ -17,7 +17,7 @@ from os import PathLike
 from recordpress._file_names import LOG_FILE_SUFFIX, PARTITION_METADATA, TopicPartition
 from recordpress._json_keys import JsonFields
 from recordpress.errors import InvalidArgumentError, RecordpressError
-from recordpress.files import FileSystem, named, resolve
+from recordpress.files import READ_BYTES, FileSystem, named, resolve
 from recordpress.log._log import Log
 from recordpress.log._open import open_paths
 from recordpress.log._progress import Meter, ProgressCallback
@@ -33,7 +33,6 @@ from recordpress.log.publish.complete_directory import complete_directory
 from recordpress.log.publish.work_directory import WorkDirectory
 from recordpress.log.sidecars.partition_metadata import partition_metadata_bytes, read_partition_metadata
 
-_COPY_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 _PASSES = 3  # over the bytes: scanned, copied, read back
 
 
@@ -266,8 +265,8 @@ def _copy_ranges(source: Segment, ranges: Iterator[tuple[int, int]], files: File
     size = 0
     with source.open() as file, files.create(path) as writer:
         for start, end in ranges:
-            for position in range(start, end, _COPY_BYTES):
-                data = file.read_exactly(position, min(_COPY_BYTES, end - position))
+            for position in range(start, end, READ_BYTES):
+                data = file.read_exactly(position, min(READ_BYTES, end - position))
                 writer.write(data)
                 size += len(data)
                 meter.advance(len(data))
