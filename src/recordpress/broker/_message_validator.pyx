@@ -114,7 +114,7 @@ cdef int64_t timestamp_of(const message* m) noexcept:
     return body_time(m)
 
 
-cdef bint is_valid(const message* m) noexcept nogil:
+cdef bint is_valid(const message* m) noexcept nogil:  # next_message() ensures 14 bytes
     return crc32_update(0, m.data + MAGIC_AT, <size_t>(m.size - MAGIC_AT)) == rp_load_be32(m.data)
 
 
