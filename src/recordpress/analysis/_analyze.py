@@ -35,7 +35,7 @@ Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | 
 
 PATIENCE = 10.0  # maximum seconds of repeated calls until the recommendation is certain; chosen, not measured
 LEAST_SAMPLE, MOST_SAMPLE = 1 << 10, 1 << 40  # bytes
-_MOST_DEPTH = 10_000  # records of a batch: far more than producers send
+_MOST_MULTIPLE = 10_000  # of the stored depth: batches of far more records than producers send
 _BY_DEPTH_BYTES = 32 << 20  # of the sample, to measure the recommended codec at other depths
 _STEP_BYTES = 1 << 20  # between two reports of progress; chosen, not measured
 _SAVINGS_PART = 4  # the savings' sample has stored bytes, at a typical ratio of 4: a quarter of the uncompressed bytes
@@ -142,7 +142,7 @@ def checked_progress(progress: Callable[[Progress], object] | None) -> None:
 def _multiples(depths: Sequence[Integer]) -> list[int]:
     if not isinstance(depths, list | tuple | range):
         raise ArgumentTypeError(f"depths must be a list of ints, not {type(depths).__name__}", field="depths")
-    found = {integer(depth, "depths", 1, _MOST_DEPTH) for depth in depths}
+    found = {integer(depth, "depths", 1, _MOST_MULTIPLE) for depth in depths}
     return sorted(found | {1})
 
 

@@ -53,8 +53,8 @@ def analyze(
     candidates : str
         Codecs separated by ``/``, each with its levels after commas; without levels, the level of Kafka's clients.
     depths : list, tuple or range of int
-        Records per batch, as multiples of the stored depth, which is always measured. Batches of other depths
-        are formed from the records in order.
+        Records per batch, as multiples of the stored depth, 1 to 10000. The stored depth is always measured. Batches
+        of other depths are formed from the records in order.
     sample_bytes : int
         Maximum size of the sample in bytes, uncompressed; the last batch may exceed it. A larger log is divided into up
         to 64 equal parts, and a run of batches is taken from each.
@@ -226,8 +226,8 @@ def train(
     level : int
         Level of zstd, with and without the dictionary.
     depths : list, tuple or range of int
-        Records per batch. The stored depth is always measured; a depth for which the held-out records do not fill a
-        batch is not.
+        Records per batch, 1 to 1000000. The stored depth is always measured; a depth for which the held-out records do
+        not fill a batch is not.
     sample_bytes : int
         Maximum uncompressed size of the sample in bytes, which is taken as in `analyze`. The dictionary is trained on
         at most a hundred times its size, with the same share of each chunk.
