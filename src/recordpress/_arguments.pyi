@@ -3,6 +3,7 @@ from typing import Any
 
 from recordpress.typing import Integer, Time
 
+INT16_MAX: int
 INT32_MAX: int
 INT64_MAX: int
 MOST_THREADS: int

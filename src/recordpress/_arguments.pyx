@@ -13,7 +13,7 @@ from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
 # for Python modules: a C name of libc.stdint is not an attribute of the module
-globals().update(INT32_MAX=(1 << 31) - 1, INT64_MAX=(1 << 63) - 1)
+globals().update(INT16_MAX=(1 << 15) - 1, INT32_MAX=(1 << 31) - 1, INT64_MAX=(1 << 63) - 1)
 MOST_THREADS = 1024  # of one call; chosen, not measured: more than the CPUs of common machines
 
 cdef enum:

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
-from recordpress._arguments import INT64_MAX, MOST_THREADS, integer, shown_value
+from recordpress._arguments import INT16_MAX, INT64_MAX, MOST_THREADS, integer, shown_value
 from recordpress._file_names import without_secrets
 from recordpress.analysis._analysis import Analysis, Cell, Speed, pareto
 from recordpress.analysis._dictionary import evaluate
@@ -119,7 +119,7 @@ def prices_of(
 
     return Prices(
         price(price_gb, "price_gb"),
-        integer(replication, "replication", 1, 32767),
+        integer(replication, "replication", 1, INT16_MAX),
         price(price_network_gb, "price_network_gb"),
         integer(consumers, "consumers", 0, 1_000_000),
         price(price_consumer_gb, "price_consumer_gb"),

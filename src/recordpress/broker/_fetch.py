@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from recordpress._arguments import INT32_MAX, INT64_MAX, choice, integer
+from recordpress._arguments import INT16_MAX, INT32_MAX, INT64_MAX, choice, integer
 from recordpress._protocol_errors import Errors, name_of
 from recordpress.broker._config import LogConfig, TopicConfig, fetch_max_bytes
 from recordpress.broker._fetch_rules import FetchRules, fetch_rules_of
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from recordpress.log import Log, Partition
     from recordpress.typing import Integer
 
-_VERSION_MAX = 2**15 - 1  # of an int16
 _HARD_LIMIT = 2  # the last version without KIP-74
 _ISOLATION = 4  # the first version with an isolation level (KIP-98)
 _ZSTD = 10  # the first version that supports zstd (KIP-110)
@@ -155,7 +154,7 @@ def fetch(
     >>> committed.last_stable_offset, committed.aborted_transactions, len(columns)
     (100, [], 100)
     """
-    version = integer(fetch_version, "fetch_version", 0, _VERSION_MAX)
+    version = integer(fetch_version, "fetch_version", 0, INT16_MAX)
     offset = integer(fetch_offset, "fetch_offset", -INT64_MAX - 1, INT64_MAX)
     settings = settings_of(broker_version, topic_config, codecs)
     choice("isolation_level", isolation_level, get_args(IsolationLevel))

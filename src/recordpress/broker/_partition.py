@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from recordpress._arguments import INT64_MAX, integer, time as time_of
+from recordpress._arguments import INT16_MAX, INT64_MAX, integer, time as time_of
 from recordpress._buffers import InputView
 from recordpress._protocol_errors import Errors
 from recordpress.broker._analyze import Analysis, analyze, headers
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _ZSTD = CODEC_IDS["zstd"]
 _NEWEST_MAGIC = 2  # since Kafka 0.11 (KIP-98)
 _TELLS_OF_RECORDS = 8  # from this Produce version (KIP-467)
-_VERSION_MAX = 2**15 - 1  # of an int16
 
 
 class _Ready(NamedTuple):
@@ -112,7 +111,7 @@ class Partition:
     def _version(self, given: Integer | None, first: BatchHeader | None) -> int:
         if given is None:
             return version_for(first, self.rules)
-        return integer(given, "produce_version", 0, _VERSION_MAX)
+        return integer(given, "produce_version", 0, INT16_MAX)
 
     def _verify(self, found: Analysis, request: Request) -> Verdict | None:
         """Check the producers of all headers, and verify the transaction with the coordinator (KIP-890)."""

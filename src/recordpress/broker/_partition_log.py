@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from recordpress._arguments import INT32_MAX, INT64_MAX, check_flags, integer
+from recordpress._arguments import INT16_MAX, INT32_MAX, INT64_MAX, check_flags, integer
 from recordpress.broker._config import TopicConfig
 from recordpress.broker._partition import Partition, clock
 from recordpress.broker._producers import Producers, listed
@@ -198,7 +198,7 @@ class PartitionLog:
             is_control=True,
             is_transactional=True,
             producer_id=integer(producer_id, "producer_id", 0, INT64_MAX),
-            producer_epoch=integer(producer_epoch, "producer_epoch", 0, 2**15 - 1),
+            producer_epoch=integer(producer_epoch, "producer_epoch", 0, INT16_MAX),
         )
         marker.append_end_txn_marker(commit, epoch, now)
         return self._partition.append_marker(marker.build(), epoch, version, now)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from recordpress._arguments import INT16_MAX
 from recordpress.broker._reasons import Reason
 from recordpress.errors import ArgumentTypeError
 from recordpress.log.sidecars import ProducerState
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _NO_EPOCH = _NO_SEQUENCE = _NO_OFFSET = -1
-_LAST_EPOCH = 2**15 - 1  # of an int16
 _OWN_EPOCHS = 2  # first transaction.version in which each transaction has its own epoch
 
 # Before KIP-360, a producer had to begin with sequence 0 if its last sequence was unknown.
@@ -205,7 +205,7 @@ class Producers:
             and producer.transaction_begins != _NO_OFFSET
             and transaction_version >= _OWN_EPOCHS
             and self.rules.markers_have_new_epochs
-            and not (self.rules.last_epoch_may_repeat and producer.epoch == _LAST_EPOCH)
+            and not (self.rules.last_epoch_may_repeat and producer.epoch == INT16_MAX)
         ):
             return Reason.PRODUCER_EPOCH
         return Reason.COORDINATOR_EPOCH if coordinator_epoch < producer.coordinator_epoch else None

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeVar, cast
 
-from recordpress._arguments import INT32_MAX, INT64_MAX, check_flags, integer
+from recordpress._arguments import INT16_MAX, INT32_MAX, INT64_MAX, check_flags, integer
 from recordpress._protocol_errors import Errors, is_retriable
 from recordpress.errors import ArgumentTypeError, InUseError, InvalidArgumentError
 from recordpress.producer._answers import (
@@ -148,7 +148,7 @@ class BatchAccumulator(BatchFiller):
     ) -> None:
         self.linger_ms = integer(linger_ms, "linger_ms", 0, INT64_MAX)
         self.producer_id = integer(producer_id, "producer_id", -1, INT64_MAX)
-        self.producer_epoch = integer(producer_epoch, "producer_epoch", -1, 2**15 - 1)
+        self.producer_epoch = integer(producer_epoch, "producer_epoch", -1, INT16_MAX)
         self.is_transactional = is_transactional
         self.max_in_flight = integer(max_in_flight, "max_in_flight", 1, INT32_MAX)
         self.retries = integer(retries, "retries", 0, INT32_MAX)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
+from recordpress._arguments import INT16_MAX
 from recordpress.errors import InvalidRecordError
 from recordpress.log.dump._internal_schemas import (
     CLUSTER_METADATA,
@@ -32,7 +33,6 @@ _TRANSACTION_STATES = (  # org.apache.kafka.coordinator.transaction.TransactionS
     "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead", "PrepareEpochFence",
 )  # fmt: skip
 _CONSUMER = "consumer"  # ConsumerProtocol.PROTOCOL_TYPE
-_LARGEST_SHORT = 0x7FFF
 
 Contents = tuple[str | None, str | None]  # printed text of the key and of the value
 
@@ -203,7 +203,7 @@ def _unsigned_short(message: Message, name: str) -> int:
         number = message.unsigned_varint()
     except UnreadableMessageError:
         raise UnreadableMessageError(f"Error while reading {name}") from None
-    if number > _LARGEST_SHORT:
+    if number > INT16_MAX:
         raise UnreadableMessageError(f"Value for {name} was too large.")
     return (number + 0x8000 & 0xFFFF) - 0x8000
 
