@@ -40,7 +40,7 @@ fuzz_python() {
 fuzz() {
   local kind=python runs
   [ ! -e "$here/targets/$1.c" ] || kind=c
-  if "fuzz_$kind" "$1"; then printf '%-16s %12s runs\n' "$1" "$runs"
+  if "fuzz_$kind" "$1" && [ -n "$runs" ]; then printf '%-16s %12s runs\n' "$1" "$runs"
   else printf '%-16s FAILED, the input is in %s/found\n' "$1" "$work"; return 1; fi
 }
 
