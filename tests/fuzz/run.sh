@@ -47,5 +47,6 @@ fuzz() {
 mkdir -p "$work/found"
 "$python" $here/seeds.py "$work/seeds"
 build_support/under_asan.sh -c '' # built once, before targets share it
+export BUILT=1
 export -f fuzz fuzz_c fuzz_python
 printf '%s\n' "${names[@]}" | xargs -P "$(nproc)" -I {} bash -euc 'fuzz {}'
