@@ -20,7 +20,7 @@ from typing import TypeAlias
 from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress._file_names import COMMIT_PREFIX, LOG_FILE_SUFFIX, STAGING, SUCCESS, TopicPartition
 from recordpress.errors import InvalidArgumentError, StorageError
-from recordpress.files import LISTS_AT_ONCE, FileInfo, FileSystem, LocalFileSystem, check_regular
+from recordpress.files import LISTS_AT_ONCE, FileInfo, FileSystem, LocalFileSystem, check_regular, is_unfinished
 from recordpress.log._interrupted import Interrupted, interrupted_jobs
 from recordpress.log._segment import Partition, Segment, with_last
 from recordpress.log._tiered import MANIFEST_SUFFIX, TieredSegment
@@ -50,7 +50,6 @@ _UNFINISHED_JOB = "a job has not published all of its files; if it was interrupt
 _MOST_IN_GROUP = 256  # directories that one thread lists, page by page; chosen, not measured
 _UNUSED = (*_UNFINISHED_FILES, LOG_FILE_SUFFIX)
 _MOST_READINGS = 5  # of a log dir that jobs change between the readings; chosen, not measured
-_UNFINISHED_COPY = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 Wanted: TypeAlias = "Callable[[str, int | None], bool]"  # takes topic and partition; None: it is not known yet
 
@@ -254,7 +253,7 @@ class Layout:
     def _skip_unused(self, entry: FileInfo) -> None:
         if suffix := _ending(entry.name, _UNFINISHED_FILES):
             self._skip(entry, f"{entry.name} {_UNFINISHED_FILES[suffix]}", "file name")
-        elif _UNFINISHED_COPY.fullmatch(entry.name):
+        elif is_unfinished(entry.name):
             self._skip(entry, f"{entry.name} is an unfinished copy", "file name")
         elif entry.name.endswith(LOG_FILE_SUFFIX):
             self._skip(entry, f"{entry.name} is not the name of a segment, which has 20 digits", "file name")
