@@ -24,6 +24,7 @@ from recordpress.files import WALK_BYTES, located, walked
 from recordpress.log import FileRecords, Finding, Log, LogStats, Segment, stats_of
 from recordpress.log.findings import DAMAGE
 from recordpress.log.sidecars import read_offset_index
+from recordpress.log.splits import size_of
 from recordpress.record import read_batches, recompress
 from recordpress.record.header import BatchHeader
 
@@ -174,7 +175,7 @@ class SampleRun(NamedTuple):
 
 def placed_runs(segments: Sequence[Segment], limit: int, seed: int) -> tuple[list[SampleRun], int]:
     """Return ranges over segments, which depend only on names and sizes, and the sum of the sizes."""
-    sizes = [_size_of(segment) for segment in segments]
+    sizes = [size_of(segment) for segment in segments]
     total = sum(sizes)
     starts = [0, *accumulate(sizes)]
     runs = _runs(total, _UNKNOWN_RATIO * total, 0.0, limit, seed)
@@ -191,10 +192,6 @@ def placed_runs(segments: Sequence[Segment], limit: int, seed: int) -> tuple[lis
                 ranges.append(ByteRange(segment, max(run.start - start, 0), min(end - start, size)))
         found.append(SampleRun(tuple(ranges), each))
     return found, total
-
-
-def _size_of(segment: Segment) -> int:
-    return segment.filesystem.info(segment.path).size or 0 if segment.size is None else segment.size
 
 
 def sample_run(run: SampleRun) -> Sample:

@@ -45,7 +45,7 @@ from recordpress.log._part import EntryPlace, SegmentPart, entry_places, part_be
 from recordpress.log._part_isolation import has_state, isolation_of_part
 from recordpress.log._read import LogReader, ReadOptions
 from recordpress.log._seek import SegmentSeek
-from recordpress.log._segment import Partition, Segment, size_of, tail_findings, with_checks
+from recordpress.log._segment import Partition, Segment, size_of as size_of, tail_findings, with_checks
 from recordpress.log._transactions import Isolation
 from recordpress.log.findings import Finding
 from recordpress.log.sidecars.time_index import read_time_index
