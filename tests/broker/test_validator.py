@@ -5,8 +5,10 @@ What real brokers answer is in test_acceptance.py; here are the cases that need 
 
 from __future__ import annotations
 
+import re
 import struct
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 import recordpress
 from recordpress.broker import Reason, validate
 from recordpress.broker._validator import FINDINGS, REASONS, Validation, validate_records
+from recordpress.broker._versions import MessageSets
 
 T = 1_700_000_000_000
 IDS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
@@ -478,3 +481,9 @@ def test_the_broken_lz4_header_of_magic_0_is_told() -> None:
     answer = validated(wrapper(messages(0), 0, 2, "lz4"), "lz4", target_magic=1)
     assert names(answer.findings, FINDINGS) == ["bad_lz4_header_checksum"]
     assert validated(wrapper(messages(1), 1, 2, "lz4"), "lz4", target_magic=1).findings == 0
+
+
+def test_cython_numbers_the_releases_of_message_sets_as_python_does() -> None:
+    source = Path(__file__).parents[2] / "src/recordpress/broker/_message_validator.pyx"
+    numbers = re.findall(r"^ +(V\d+_\d+\w*) = (\d+)$", source.read_text(encoding="utf-8"), re.MULTILINE)
+    assert {name: int(number) for name, number in numbers} == {one.name: one.value for one in MessageSets}
