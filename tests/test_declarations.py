@@ -114,7 +114,7 @@ READS_BY_HAND = {
     "broker/_lazy_conversion.pyx": "the magic, after the size is checked",
     "broker/_message_validator.pyx": "reads what each release reads, no more, and fails where it does",
     "broker/_old_streams.py": "framing of a codec",
-    "broker/_produce_request.py": "_Fields is a bounded cursor",
+    "broker/_produce_request.py": "_Fields is a bounded cursor; _frames refuses sizes that pass the end",
     "broker/_walk.pyx": "one field, after its end is checked",
     "columns/_select_batches.pyx": "headers that rp_batch_next checked; a key's size is checked",
     "columns/catalogue.pyx": "the first offset of a wrapper, whose message was read",

@@ -82,7 +82,7 @@ def _frames(data: memoryview) -> list[tuple[int, int]] | None:
     """Return start and end of size-prefixed requests; None if the sizes do not add up to the whole data."""
     frames, at = [], 0
     while at < len(data):
-        start = at + 4
+        start = at + 4  # a slice that ends early gives a size that is refused
         size = int.from_bytes(data[at:start], "big", signed=True)
         key = int.from_bytes(data[start : start + 2], "big")
         if size < 8 or start + size > len(data) or key >= _MOST_API_KEYS:

@@ -148,7 +148,7 @@ class OldBroker:
 
 def _listens(port: int) -> bool:
     try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()  # asked again until PATIENCE
     except OSError:
         return False
     return True

@@ -44,7 +44,7 @@ def digest(data: bytes) -> str:
     return found.hexdigest()
 
 
-def recoded(data: bytes, codec: str, level: int | None = None, **options: Any) -> tuple[bytes, RecompressThreads]:
+def recompressed(data: bytes, codec: str, level: int | None = None, **options: Any) -> tuple[bytes, RecompressThreads]:
     out = bytearray()
     recompressor = RecompressThreads(codec, level, **options)
     recompressor.feed(data, 0, out.extend)
@@ -62,10 +62,10 @@ def codecs_of(data: bytes) -> list[str]:
 def test_a_batch_that_would_not_become_smaller_stays() -> None:
     small, large = noise(), segment(10, codec="none")
     for codec in ("gzip", "snappy", "lz4", "zstd"):
-        out, recompressor = recoded(small, codec)
+        out, recompressor = recompressed(small, codec)
         assert out == small
         assert (recompressor.already, recompressor.left) == (0, 10)
-        out, recompressor = recoded(small + large, codec)
+        out, recompressor = recompressed(small + large, codec)
         assert codecs_of(out) == ["none"] * 10 + [codec] * 10
         assert (recompressor.already, recompressor.left) == (0, 10)
         assert recompressor.after.compression_types == tuple(sorted({"none", codec}))
@@ -79,10 +79,10 @@ def test_the_least_gain() -> None:
     new = recordpress.recompress(data, "zstd")
     gain = 1 - len(new) / len(data)
     assert 0.05 < gain < 0.95
-    assert recoded(data, "zstd", min_gain=gain - 0.001)[0] == new
-    assert recoded(data, "zstd", min_gain=gain + 0.001)[0] == data
-    assert recoded(new, "snappy")[0] == new
-    assert recoded(new, "snappy", min_gain=None)[0] == data
+    assert recompressed(data, "zstd", min_gain=gain - 0.001)[0] == new
+    assert recompressed(data, "zstd", min_gain=gain + 0.001)[0] == data
+    assert recompressed(new, "snappy")[0] == new
+    assert recompressed(new, "snappy", min_gain=None)[0] == data
     for wrong in (-0.1, 1, 1.5, float("nan")):
         with pytest.raises(recordpress.InvalidArgumentError, match="min_gain"):
             RecompressThreads("zstd", min_gain=wrong)
@@ -93,7 +93,7 @@ def test_joined_batches_that_would_not_become_smaller_stay() -> None:
     data = b"".join(
         recordpress.write_records([draw.randbytes(10_000)], base_offset=i, compression_type="zstd") for i in range(9)
     )
-    out, recompressor = recoded(data, "gzip", batch_bytes=50_000, min_gain=0.1)
+    out, recompressor = recompressed(data, "gzip", batch_bytes=50_000, min_gain=0.1)
     assert (out, recompressor.left, recompressor.after.batches) == (data, 9, 9)
     assert recompressor.after == recompressor.before
 
@@ -106,7 +106,7 @@ def test_a_batch_that_remains_alone_is_its_own() -> None:
         )
         for i in range(9)
     )
-    out, _ = recoded(data, "zstd", batch_bytes=1 << 20)
+    out, _ = recompressed(data, "zstd", batch_bytes=1 << 20)
     assert set(codecs_of(out)) == {"zstd"}
     assert digest(out) == digest(data)
 
@@ -117,20 +117,20 @@ def test_record_attributes_are_not_lost() -> None:
     data[62] = 7
     data[17:21] = recordpress.crc32c(data[21 : len(data) // 2]).to_bytes(4, "big")
     assert next(iter(next(iter(recordpress.read_batches(bytes(data)))))).attributes == 7
-    assert recoded(bytes(data), "none", batch_bytes=1000)[0] == data
+    assert recompressed(bytes(data), "none", batch_bytes=1000)[0] == data
 
 
 def test_without_a_codec_nothing_has_to_become_smaller() -> None:
     data = segment(codec="zstd")
-    assert set(codecs_of(recoded(data, "none")[0])) == {"none"}
+    assert set(codecs_of(recompressed(data, "none")[0])) == {"none"}
 
 
 def test_what_is_as_wanted_goes_over_untouched() -> None:
     data = segment(5, codec="zstd") + recordpress.empty_batch(100, 120) + segment(5, codec="lz4")
-    out, recompressor = recoded(data, "zstd")
+    out, recompressor = recompressed(data, "zstd")
     assert out[: len(segment(5, codec="zstd"))] == segment(5, codec="zstd")
     assert recompressor.already == 5 and codecs_of(out)[:5] == ["zstd"] * 5
-    assert recoded(data, "zstd", 19)[1].already == 0  # another level was asked for
+    assert recompressed(data, "zstd", 19)[1].already == 0  # another level was asked for
 
 
 # ---- the proof
@@ -191,7 +191,7 @@ def test_one_record_less_is_found_where_batches_are_joined(batch_bytes: int | No
     codecs = recordpress.CodecRegistry()
     codecs.register("liar", Liar(0, other))
     with pytest.raises(recordpress.CorruptRecordError, match="differ from their source"):
-        recoded(segment(), "liar", batch_bytes=batch_bytes, min_gain=None, codecs=codecs)
+        recompressed(segment(), "liar", batch_bytes=batch_bytes, min_gain=None, codecs=codecs)
 
 
 class Spoiled(LocalFileSystem):
@@ -315,7 +315,7 @@ def test_old_magics(magic: int, codec: str) -> None:
         )
         for i in range(20)
     )
-    out, recompressor = recoded(data, codec, min_gain=None)
+    out, recompressor = recompressed(data, codec, min_gain=None)
     assert digest(out) == digest(data) == recompressor.digest.hexdigest()
     assert {batch.magic for batch in recordpress.read_batches(out)} == {magic}
     assert set(codecs_of(out)) == {codec}
@@ -327,7 +327,7 @@ def test_old_magics(magic: int, codec: str) -> None:
 def test_zstd_needs_magic_2() -> None:
     data = recordpress.write_records([b"v"] * 100, magic=1, compression_type="gzip")
     with pytest.raises(recordpress.UnsupportedCompressionTypeError, match="needs magic 2"):
-        recoded(data, "zstd")
+        recompressed(data, "zstd")
 
 
 @oracle.each("log", oracle.LOGS)
@@ -344,7 +344,7 @@ def test_what_brokers_wrote_keeps_its_headers(log: oracle.Vector) -> None:
         names += ["records_count", "partition_leader_epoch", "delete_horizon_ms"]
         return [tuple(getattr(batch, name) for name in names) for batch in recordpress.read_batches(data)]
 
-    out, recompressor = recoded(data, "lz4", min_gain=None, threads=2)
+    out, recompressor = recompressed(data, "lz4", min_gain=None, threads=2)
     assert fields(out) == fields(data)
     assert digest(out) == digest(data) == recompressor.digest.hexdigest()
 
