@@ -113,7 +113,7 @@ spark-connector: $(TESTING) java $(CONNECTOR)/.ready  ## Compare rows with Spark
 	$(PYTHON) -m pytest -q tests/spark/test_spark_connector.py
 
 spark-avro: $(TESTING) java build/spark-avro/.ready  ## Decode values of a schema registry with Spark's package for Avro
-	$(PYTHON) -m pytest -q tests/spark/test_spark_sql.py
+	$(PYTHON) -m pytest -q tests/spark/test_spark_sql.py::test_the_statements_of_the_page
 
 build/spark-avro/.ready: tests/spark/avro.xml | $(TESTING)
 	@build_support/debian.sh differential
