@@ -2,7 +2,8 @@
 
 A codec's file fills its row (`_gzip`, `_snappy`, `_lz4`, `_zstd`; `_none` for uncompressed bytes, `_registry` for a
 plug-in, which is a Python object of the caller). `table` holds the rows. encode and decode take a whole payload,
-compressor and decompressor take chunks. The functions may be called from any thread, without the GIL.
+compressor and decompressor take chunks; compress and decompress are calls that use a row (`context`, `_calls`). The
+functions of a row may be called from any thread, without the GIL.
 """
 
 from cpython.object cimport PyObject
