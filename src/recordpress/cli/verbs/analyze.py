@@ -38,7 +38,7 @@ _TIMING = ("fastest", "median")
     "zstd,1-3,19/lz4/zstd,19,windowLog=20,strategy=btopt.",
 )  # fmt: skip
 @click.option(
-    "--depth", "depths", metavar="N", multiple=True, type=Integer(min=1), default=(1, 10), show_default=True,
+    "--depth", "depths", metavar="N", multiple=True, type=Integer(1, 10_000), default=(1, 10), show_default=True,
     help="Records per batch, as a multiple of the stored depth. Repeatable.",
 )  # fmt: skip
 @sample_options

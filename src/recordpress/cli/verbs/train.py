@@ -36,7 +36,7 @@ _LEAST, _MOST, _DEFAULT = ZSTD_LEVELS
 )  # fmt: skip
 @click.option("--level", type=Integer(_LEAST, _MOST), default=_DEFAULT, show_default=True, help="Level of zstd.")
 @click.option(
-    "--depth", "depths", metavar="N", multiple=True, type=Integer(min=1), default=(1, 10, 100, 1000),
+    "--depth", "depths", metavar="N", multiple=True, type=Integer(1, 1_000_000), default=(1, 10, 100, 1000),
     show_default=True, help="Records per batch. Repeatable; the stored depth is always measured.",
 )  # fmt: skip
 @sample_options
